@@ -12,7 +12,7 @@ use crate::report::{Failure, Report};
 
 /// The logins of all servers, in the document of `auth status --json`: see `docs/auth.md`.
 #[derive(Serialize)]
-struct All {
+struct AuthReport {
     logins: Vec<LoginDocument>,
 }
 
@@ -63,7 +63,7 @@ async fn status(args: &AuthStatus, hosting: &Hosting<'_>) -> Result<Exit, Failur
         }));
     }
     if screen.is_json() {
-        screen.result(&screen.json_line(&All { logins })?)?;
+        screen.result(&screen.json_line(&AuthReport { logins })?)?;
         return Ok(Exit::Ok);
     }
     if logins.is_empty() {

@@ -326,7 +326,7 @@ impl Listing {
         document: impl Fn(&'p ServerCatalog) -> D,
     ) -> Result<(), Failure> {
         #[derive(Serialize)]
-        struct All<'a, D> {
+        struct ListingReport<'a, D> {
             servers: Vec<D>,
             failed: &'a [Failed],
         }
@@ -335,7 +335,7 @@ impl Listing {
         // One named server gives one document, all servers a list.
         let line = match (self.is_one, documents.len()) {
             (true, 1) => screen.json_line(&documents.remove(0)),
-            _ => screen.json_line(&All {
+            _ => screen.json_line(&ListingReport {
                 servers: documents,
                 failed: &self.failed,
             }),

@@ -32,7 +32,7 @@ struct LoggedOut {
 }
 
 #[derive(Serialize)]
-struct All {
+struct LogoutReport {
     logins: Vec<LoggedOut>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) async fn run_on(args: &Logout, hosting: &Hosting<'_>) -> Result<Exit,
     if args.all {
         let logins = everything(hosting).await?;
         let lines: Vec<String> = logins.iter().map(LoggedOut::line).collect();
-        let all = All { logins };
+        let all = LogoutReport { logins };
         return show(&all, &lines, "no logins were stored", hosting);
     }
     let server = server(args.server.as_deref(), hosting)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 
 use super::bounds::Bounds;
-use super::definition::{Definition, detached, same};
+use super::definition::{ItemDefinition, detached, same};
 use super::entry::{Entry, Parts, ToolKey, Words};
 use super::names::exposed;
 use super::notice::{ItemKind, Notice, Problem};
@@ -209,7 +209,7 @@ impl Making {
     }
 
     /// Returns the reason why an item cannot be in the catalog.
-    fn refuses<D: Definition>(&self, item: &D) -> Option<Problem> {
+    fn refuses<D: ItemDefinition>(&self, item: &D) -> Option<Problem> {
         let Bounds {
             name_chars,
             address_bytes,
@@ -251,7 +251,7 @@ impl Making {
     }
 
     /// Cuts texts that are too long, and adds a notice for each of them and for a missing schema.
-    fn words<D: Definition>(&mut self, item: &D) -> Words {
+    fn words<D: ItemDefinition>(&mut self, item: &D) -> Words {
         let words = Words {
             title: cut(item.title(), self.bounds.title_bytes),
             description: cut(item.description(), self.bounds.description_bytes),

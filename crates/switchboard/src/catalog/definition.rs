@@ -6,7 +6,7 @@ use switchboard_wire::{FromRaw, Prompt, Raw, Resource, ResourceTemplate, Tool};
 use super::notice::ItemKind;
 
 /// Something that a server lists.
-pub(super) trait Definition: FromRaw + Clone {
+pub(super) trait ItemDefinition: FromRaw + Clone {
     /// The list that items of this type are in.
     const KIND: ItemKind;
 
@@ -29,7 +29,7 @@ pub(super) trait Definition: FromRaw + Clone {
 
 /// Compares two definitions. Members may come in another order: some servers write them
 /// in a new one each time.
-pub(super) fn same<D: Definition>(one: &D, other: &D) -> bool {
+pub(super) fn same<D: ItemDefinition>(one: &D, other: &D) -> bool {
     let (one, other) = (one.raw(), other.raw());
     if one.as_str() == other.as_str() {
         return true;
@@ -46,7 +46,7 @@ pub(super) fn same<D: Definition>(one: &D, other: &D) -> bool {
 /// As it comes it shares the text of its whole page. An entry lives on while its tool stays the same,
 /// and would hold a page of long ago; a server that changes all its tools but one could so make us
 /// keep every list that it ever sent.
-pub(super) fn detached<D: Definition>(definition: D) -> D {
+pub(super) fn detached<D: ItemDefinition>(definition: D) -> D {
     let own = Raw::parse(definition.raw().as_str()).ok();
     own.and_then(|raw| D::from_raw(&raw).ok())
         .unwrap_or(definition)
@@ -57,7 +57,7 @@ macro_rules! definition {
         definition! { $type, $kind, $id, |item| item.title() }
     };
     ($type:ty, $kind:ident, $id:ident, |$item:ident| $title:expr $(, $($more:item)*)?) => {
-        impl Definition for $type {
+        impl ItemDefinition for $type {
             const KIND: ItemKind = ItemKind::$kind;
 
             fn id(&self) -> &str {

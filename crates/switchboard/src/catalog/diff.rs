@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::definition::{Definition, same};
+use super::definition::{ItemDefinition, same};
 use super::entry::Entry;
 use super::notice::ItemKind;
 use super::server::{Freshness, ServerCatalog};

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 
-use super::definition::Definition;
+use super::definition::ItemDefinition;
 use crate::schema::{Bounds, Checker};
 use crate::spec::ServerName;
 
@@ -62,7 +62,7 @@ pub(super) struct Words {
 
 /// An entry of whatever kind.
 pub(super) trait Entry: Sized {
-    type Definition: Definition;
+    type Definition: ItemDefinition;
 
     /// True for kinds whose entries have names for models.
     const IS_NAMED: bool;
@@ -107,7 +107,7 @@ macro_rules! entry {
             /// Its name for people, if it has one; cut where it is too long.
             pub fn title(&self) -> Option<&str> {
                 let cut = self.words.title.as_deref();
-                cut.or_else(|| Definition::title(&self.definition))
+                cut.or_else(|| ItemDefinition::title(&self.definition))
             }
 
             /// Returns the server's description, cut where it is too long.

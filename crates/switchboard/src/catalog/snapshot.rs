@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use super::definition::Definition;
+use super::definition::ItemDefinition;
 use super::entry::{Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 use super::notice::{Notice, Problem};
 use super::server::ServerCatalog;
@@ -17,10 +17,10 @@ use crate::spec::ServerName;
 /// A snapshot never changes, and cloning one costs nothing: its holder sees the same tools until
 /// it takes a newer one.
 #[derive(Clone, Default)]
-pub struct Catalog(Arc<Inner>);
+pub struct Catalog(Arc<CatalogInner>);
 
 #[derive(Default)]
-struct Inner {
+struct CatalogInner {
     servers: BTreeMap<ServerName, Arc<ServerCatalog>>,
     tools: Names<ToolEntry>,
     prompts: Names<PromptEntry>,
@@ -48,7 +48,7 @@ impl Catalog {
     fn of(servers: BTreeMap<ServerName, Arc<ServerCatalog>>) -> Self {
         let tools = Names::of(servers.values().map(|part| part.tools()));
         let prompts = Names::of(servers.values().map(|part| part.prompts()));
-        Self(Arc::new(Inner {
+        Self(Arc::new(CatalogInner {
             servers,
             tools,
             prompts,

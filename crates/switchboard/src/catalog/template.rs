@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names of variables may have a hyphen in them, which servers use and the RFC does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UriTemplate {
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum TemplatePart {
     Text(String),
     Blank {
         style: &'static Style,
@@ -26,11 +26,11 @@ enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Variable {
     name: String,
-    form: Form,
+    form: VariableForm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum VariableForm {
     Whole,
     /// At most so many characters of it.
     Prefix(usize),
@@ -173,8 +173,8 @@ impl UriTemplate {
     fn blanks(&self) -> impl Iterator<Item = (&'static Style, &Variable)> {
         self.parts.iter().flat_map(|part| {
             let (style, variables): (&'static Style, &[Variable]) = match part {
-                Part::Text(_) => (&STYLES[0], &[]),
-                Part::Blank { style, variables } => (style, variables),
+                TemplatePart::Text(_) => (&STYLES[0], &[]),
+                TemplatePart::Blank { style, variables } => (style, variables),
             };
             variables.iter().map(move |variable| (style, variable))
         })
@@ -206,11 +206,11 @@ impl UriTemplate {
         let mut address = String::new();
         for part in &self.parts {
             let (style, variables) = match part {
-                Part::Text(text) => {
+                TemplatePart::Text(text) => {
                     address.push_str(text);
                     continue;
                 }
-                Part::Blank { style, variables } => (style, variables),
+                TemplatePart::Blank { style, variables } => (style, variables),
             };
             let mut pieces = Vec::new();
             for variable in variables {
@@ -235,12 +235,12 @@ impl Style {
         let items = match fill {
             Fill::Text(whole) => {
                 let whole = match variable.form {
-                    Form::Prefix(most) => whole.chars().take(most).collect(),
-                    Form::Whole | Form::Exploded => whole.clone(),
+                    VariableForm::Prefix(most) => whole.chars().take(most).collect(),
+                    VariableForm::Whole | VariableForm::Exploded => whole.clone(),
                 };
                 return Ok(vec![self.with_name(name, &text(&whole))]);
             }
-            Fill::List(_) | Fill::Pairs(_) if matches!(variable.form, Form::Prefix(_)) => {
+            Fill::List(_) | Fill::Pairs(_) if matches!(variable.form, VariableForm::Prefix(_)) => {
                 return Err(TemplateError::NoText { name: name.clone() });
             }
             Fill::List(items) => items.iter().map(|item| (None, text(item))).collect(),
@@ -252,7 +252,7 @@ impl Style {
         if items.is_empty() {
             return Ok(Vec::new());
         }
-        if variable.form == Form::Exploded {
+        if variable.form == VariableForm::Exploded {
             let each = items.into_iter().map(|(key, value)| match key {
                 Some(key) if self.is_named => self.with_name(&key, &value),
                 Some(key) => format!("{key}={value}"),
@@ -280,15 +280,15 @@ fn malformed(what: impl Into<String>) -> TemplateError {
     TemplateError::Malformed { what: what.into() }
 }
 
-fn plain(text: &str) -> Result<Part, TemplateError> {
+fn plain(text: &str) -> Result<TemplatePart, TemplateError> {
     if text.contains('}') {
         Err(malformed("a `}` without its `{`"))
     } else {
-        Ok(Part::Text(escaped(text, true)))
+        Ok(TemplatePart::Text(escaped(text, true)))
     }
 }
 
-fn blank(inside: &str) -> Result<Part, TemplateError> {
+fn blank(inside: &str) -> Result<TemplatePart, TemplateError> {
     let is_operator = |first: &char| *first == '.' || !is_of_name(*first);
     let operator = inside.chars().next().filter(is_operator);
     let style = STYLES.iter().find(|style| style.operator == operator);
@@ -298,7 +298,7 @@ fn blank(inside: &str) -> Result<Part, TemplateError> {
         None => inside,
     };
     let variables = names.split(',').map(variable);
-    Ok(Part::Blank {
+    Ok(TemplatePart::Blank {
         style,
         variables: variables.collect::<Result<_, _>>()?,
     })
@@ -306,13 +306,13 @@ fn blank(inside: &str) -> Result<Part, TemplateError> {
 
 fn variable(text: &str) -> Result<Variable, TemplateError> {
     let (name, form) = match (text.strip_suffix('*'), text.split_once(':')) {
-        (Some(name), _) => (name, Form::Exploded),
+        (Some(name), _) => (name, VariableForm::Exploded),
         (None, Some((name, most))) => {
             let most = most.parse().ok().filter(|most| (1..10_000).contains(most));
             let most = most.ok_or_else(|| malformed(format!("`{text}` has no length")))?;
-            (name, Form::Prefix(most))
+            (name, VariableForm::Prefix(most))
         }
-        (None, None) => (text, Form::Whole),
+        (None, None) => (text, VariableForm::Whole),
     };
     if name.is_empty() || !name.chars().all(is_of_name) {
         return Err(malformed(format!("`{text}` is no name of a blank")));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::definition::Definition;
+use super::definition::ItemDefinition;
 use super::entry::Entry;
 use super::notice::ItemKind;
 use super::snapshot::Catalog;

@@ -62,10 +62,10 @@ impl Context {
 /// uses [`Error::kind`] and the other methods. For what a person can do about it, see
 /// [`explain`](crate::explain()). Clones share their contents.
 #[derive(Clone)]
-pub struct Error(Arc<Inner>);
+pub struct Error(Arc<ErrorInner>);
 
 #[derive(Clone)]
-struct Inner {
+struct ErrorInner {
     cause: Arc<Cause>,
     context: Context,
     /// Secrets to remove from every text of the error.
@@ -88,7 +88,7 @@ impl Error {
     }
 
     fn new(cause: Cause) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ErrorInner {
             cause: Arc::new(cause),
             context: Context::default(),
             secrets: None,

@@ -36,10 +36,10 @@ impl fmt::Debug for Rule {
 ///
 /// Short arguments are held privately and hashed when the hash is read; long ones are hashed at once.
 #[derive(Clone)]
-pub struct ArgumentHash(Kept);
+pub struct ArgumentHash(KeptArguments);
 
 #[derive(Clone)]
-enum Kept {
+enum KeptArguments {
     Text(Raw),
     Hash([u8; 32]),
 }
@@ -47,17 +47,17 @@ enum Kept {
 impl ArgumentHash {
     pub(crate) fn of(arguments: &Raw) -> Self {
         Self(if arguments.len_bytes() > KEPT {
-            Kept::Hash(hash(arguments))
+            KeptArguments::Hash(hash(arguments))
         } else {
-            Kept::Text(arguments.clone())
+            KeptArguments::Text(arguments.clone())
         })
     }
 
     /// The hash.
     pub fn bytes(&self) -> [u8; 32] {
         match &self.0 {
-            Kept::Text(arguments) => hash(arguments),
-            Kept::Hash(hash) => *hash,
+            KeptArguments::Text(arguments) => hash(arguments),
+            KeptArguments::Hash(hash) => *hash,
         }
     }
 }
@@ -109,7 +109,7 @@ mod tests {
         let long = format!("\"{}\"", "x".repeat(KEPT));
         let raw = Raw::parse(&long).unwrap();
         let made = ArgumentHash::of(&raw);
-        assert!(matches!(made.0, Kept::Hash(_)));
-        assert_eq!(made, ArgumentHash(Kept::Text(raw)));
+        assert!(matches!(made.0, KeptArguments::Hash(_)));
+        assert_eq!(made, ArgumentHash(KeptArguments::Text(raw)));
     }
 }

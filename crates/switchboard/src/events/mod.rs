@@ -273,9 +273,9 @@ pub type Events = broadcast::Receiver<Event>;
 
 /// The sending side of the event channel.
 #[derive(Debug, Clone)]
-pub(crate) struct Sender(broadcast::Sender<Event>);
+pub(crate) struct EventSender(broadcast::Sender<Event>);
 
-impl Sender {
+impl EventSender {
     /// Creates a channel that keeps up to `most` events for a slow reader.
     pub(crate) fn new(most: usize) -> Self {
         Self(broadcast::Sender::new(most.max(1)))

@@ -20,14 +20,14 @@ use super::member::{Member, Ready};
 use super::result::ToolResult;
 use crate::catalog::ToolEntry;
 use crate::error::{Error, HostError};
-use crate::events::{ArgumentHash, Call, Event, Rule, Sender, What};
+use crate::events::{ArgumentHash, Call, Event, EventSender, Rule, What};
 use crate::policy::{Caller, Decision};
 use crate::schema::{self, Verdict, clean};
 use crate::session::CallOptions;
 
 /// The calls of a host.
 pub(super) struct Calls {
-    events: Sender,
+    events: EventSender,
     /// The number of the last call.
     last: AtomicU64,
     schema: schema::Bounds,
@@ -64,7 +64,7 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Calls {
-    pub(super) fn new(events: Sender, schema: schema::Bounds) -> Self {
+    pub(super) fn new(events: EventSender, schema: schema::Bounds) -> Self {
         Self {
             events,
             last: AtomicU64::new(0),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn fixture() -> Fixture {
-        let (script, sender) = (Script::answering(0), Sender::new(16));
+        let (script, sender) = (Script::answering(0), EventSender::new(16));
         let options = SessionOptions::default().protocol(Protocol::Legacy);
         let part = ServerCatalog::builder(name("a")).tools(vec![tool("echo", "")]);
         let catalog = Catalog::default().with(Arc::new(part.build(None)));

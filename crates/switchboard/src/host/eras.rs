@@ -51,18 +51,18 @@ impl Default for EraBounds {
 /// Nothing is read before the first server is connected to, and nothing written before
 /// [`Host::save_eras`](super::Host::save_eras). Clones share the entries.
 #[derive(Debug, Clone)]
-pub struct Eras(Arc<Inner>);
+pub struct Eras(Arc<ErasInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct ErasInner {
     folder: Option<PathBuf>,
     file: Records<Servers>,
     bounds: EraBounds,
-    known: Mutex<Known>,
+    known: Mutex<KnownEras>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownEras {
     is_read: bool,
     servers: Servers,
     /// Changes since the file was last written; `None` removes the entry.
@@ -76,20 +76,20 @@ struct Servers(BTreeMap<Identity, Found>);
 /// The era of a server, and the time at which it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Found {
-    era: Name,
+    era: EraName,
     /// In seconds. It stays while the hint is used, so that a server is asked again in the end.
     found: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Name {
+enum EraName {
     Legacy,
     Modern,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Document {
+struct ErasDocument {
     version: u64,
     servers: BTreeMap<String, Found>,
 }
@@ -115,7 +115,7 @@ impl Eras {
             file_bytes: bounds.file_bytes,
             lock_wait: bounds.lock_wait,
         };
-        Self(Arc::new(Inner {
+        Self(Arc::new(ErasInner {
             folder,
             file: file.with_limits(limits),
             bounds,
@@ -204,7 +204,7 @@ impl Eras {
     }
 
     /// Locks the entries, and reads the file the first time.
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownEras> {
         let known = self.0.known.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
         if !known.is_read {
@@ -231,16 +231,16 @@ impl Default for Eras {
 impl Found {
     fn new(era: Era, found: u64) -> Self {
         let era = match era {
-            Era::Legacy => Name::Legacy,
-            Era::Modern => Name::Modern,
+            Era::Legacy => EraName::Legacy,
+            Era::Modern => EraName::Modern,
         };
         Self { era, found }
     }
 
     fn era(&self) -> Era {
         match self.era {
-            Name::Legacy => Era::Legacy,
-            Name::Modern => Era::Modern,
+            EraName::Legacy => Era::Legacy,
+            EraName::Modern => Era::Modern,
         }
     }
 }
@@ -254,7 +254,7 @@ impl private_store::Document for Servers {
 
     fn write(&self) -> String {
         let servers = self.0.iter();
-        document::write(&Document {
+        document::write(&ErasDocument {
             version: VERSION,
             servers: servers
                 .map(|(server, found)| (server.to_string(), *found))
@@ -263,7 +263,7 @@ impl private_store::Document for Servers {
     }
 
     fn parse(text: &[u8], _: &str, path: &Path, _: &StoreLimits) -> Result<Self, StoreError> {
-        let document: Document = document::parse(text, path, VERSION)?;
+        let document: ErasDocument = document::parse(text, path, VERSION)?;
         let servers = document.servers.into_iter();
         let servers = servers.filter_map(|(server, found)| Some((server.parse().ok()?, found)));
         Ok(Self(servers.collect()))

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use switchboard_wire::{Raw, Tool};
 
-use super::Inner;
+use super::HostInner;
 use super::access::Permit;
 use super::calls::{Attempt, Subject};
 use super::catalog_keeper::Lists;
@@ -34,7 +34,7 @@ use crate::spec::ServerName;
 /// nothing about the server has changed. Other definitions, a server that was removed and another
 /// baseline make the next call look again; the policy is asked before every call of an agent.
 pub struct ToolHandle {
-    host: Arc<Inner>,
+    host: Arc<HostInner>,
     caller: Caller,
     entry: Arc<ToolEntry>,
     /// The server, unless it was removed when the handle was made.
@@ -48,7 +48,7 @@ pub struct ToolHandle {
 impl ToolHandle {
     /// Prepares calls of a tool. `found` is the revision before the entry was looked up.
     pub(super) fn new(
-        host: &Arc<Inner>,
+        host: &Arc<HostInner>,
         caller: &Caller,
         entry: &Arc<ToolEntry>,
         found: u64,

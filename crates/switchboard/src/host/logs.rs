@@ -103,9 +103,9 @@ impl fmt::Debug for Logs {
 
 /// The sending half of the channel for server output.
 #[derive(Clone)]
-pub(super) struct Sender(broadcast::Sender<Heard>);
+pub(super) struct LogSender(broadcast::Sender<Heard>);
 
-impl Sender {
+impl LogSender {
     /// A channel that keeps so many for a slow reader.
     pub(super) fn new(most: usize) -> Self {
         Self(broadcast::Sender::new(most.max(1)))
@@ -126,7 +126,7 @@ impl Sender {
 pub(super) struct Listener {
     pub(super) server: ServerName,
     pub(super) secrets: Arc<Redactor>,
-    pub(super) sender: Sender,
+    pub(super) sender: LogSender,
     /// Bytes of one text that are kept.
     pub(super) most: usize,
 }
@@ -139,14 +139,14 @@ impl Listener {
         }
         match said {
             Stderr::Line { text, bytes } => {
-                self.tell(Unsafe::Stderr(Part::of(text, bytes, self.most)));
+                self.tell(Unsafe::Stderr(LogText::of(text, bytes, self.most)));
             }
             Stderr::Missed(lines) => drop(self.sender.0.send(Heard::Missed(lines))),
         }
     }
 
     fn tell(&self, said: Unsafe) {
-        let kept = Kept {
+        let kept = KeptLog {
             at: SystemTime::now(),
             server: self.server.clone(),
             said,
@@ -158,10 +158,10 @@ impl Listener {
 
     fn announced(&self, announcement: &Announcement) -> Unsafe {
         let params = announcement.params.as_ref();
-        let part = |raw: &Raw| Part::whole(raw.as_str(), self.most);
+        let part = |raw: &Raw| LogText::whole(raw.as_str(), self.most);
         if announcement.method != LoggingMessage::NAME {
             return Unsafe::Announced {
-                method: Part::whole(&announcement.method, self.most),
+                method: LogText::whole(&announcement.method, self.most),
                 params: params.map(part),
             };
         }
@@ -169,7 +169,7 @@ impl Listener {
         match read {
             Some(message) => Unsafe::Message {
                 level: Some(message.level()),
-                logger: message.logger().map(|text| Part::whole(text, self.most)),
+                logger: message.logger().map(|text| LogText::whole(text, self.most)),
                 data: part(message.data()),
             },
             // The message is malformed, and may be worth reading all the same.
@@ -195,12 +195,12 @@ impl NoticeSink for Listener {
 /// One item of the channel, as it arrived.
 #[derive(Clone)]
 enum Heard {
-    Log(Arc<Kept>),
+    Log(Arc<KeptLog>),
     /// Number of lines that came before a reader could subscribe.
     Missed(u64),
 }
 
-struct Kept {
+struct KeptLog {
     at: SystemTime,
     server: ServerName,
     said: Unsafe,
@@ -209,27 +209,27 @@ struct Kept {
 
 /// Server output before its secrets are redacted.
 enum Unsafe {
-    Stderr(Part),
+    Stderr(LogText),
     Message {
         level: Option<LogLevel>,
-        logger: Option<Part>,
-        data: Part,
+        logger: Option<LogText>,
+        data: LogText,
     },
     Announced {
-        method: Part,
-        params: Option<Part>,
+        method: LogText,
+        params: Option<LogText>,
     },
 }
 
 /// A text, or its beginning.
-struct Part {
+struct LogText {
     text: String,
     whole: usize,
     /// Bytes of it that are shown.
     most: usize,
 }
 
-impl Part {
+impl LogText {
     fn of(text: &str, whole: usize, most: usize) -> Self {
         let kept = beginning(text, most.saturating_add(SLACK)).to_owned();
         Self {
@@ -284,8 +284,8 @@ impl Heard {
             Self::Missed(lines) => return Watched::Missed(*lines),
         };
         let secrets = &*kept.secrets;
-        let text = |part: &Part| part.redact(secrets).into_owned();
-        let json = |part: &Part| part.redact_json(secrets);
+        let text = |part: &LogText| part.redact(secrets).into_owned();
+        let json = |part: &LogText| part.redact_json(secrets);
         let (said, cut_from) = match &kept.said {
             Unsafe::Stderr(line) => (Said::Stderr(text(line)), line.cut_from()),
             Unsafe::Message {
@@ -305,7 +305,7 @@ impl Heard {
                     method: text(method),
                     params: params.as_ref().map(json),
                 };
-                (said, params.as_ref().and_then(Part::cut_from))
+                (said, params.as_ref().and_then(LogText::cut_from))
             }
         };
         Watched::Item(Log {
@@ -329,10 +329,10 @@ mod tests {
 
     #[test]
     fn a_text_at_the_limit_is_whole_and_one_over_it_is_cut() {
-        let text = |part: &Part| part.redact(&Redactor::new()).into_owned();
-        let whole = Part::whole("12345", 5);
+        let text = |part: &LogText| part.redact(&Redactor::new()).into_owned();
+        let whole = LogText::whole("12345", 5);
         assert_eq!((text(&whole).as_str(), whole.cut_from()), ("12345", None));
-        let cut = Part::whole("1234\u{e9}", 5);
+        let cut = LogText::whole("1234\u{e9}", 5);
         assert_eq!((text(&cut).as_str(), cut.cut_from()), ("1234", Some(6)));
     }
 
@@ -340,7 +340,7 @@ mod tests {
     fn no_part_of_a_secret_is_left_where_a_text_is_cut() {
         for most in 0..40 {
             let said = format!("it is {SECRET}, isn't it");
-            let shown = Part::whole(&said, most).redact(&secrets()).into_owned();
+            let shown = LogText::whole(&said, most).redact(&secrets()).into_owned();
             assert!("it is ***, isn't it".starts_with(&shown), "{most}: {shown}");
         }
     }
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn json_stays_json_without_its_secrets() {
         let json = |text: &str, most| {
-            let shown = Part::whole(text, most).redact_json(&secrets());
+            let shown = LogText::whole(text, most).redact_json(&secrets());
             shown.as_str().to_owned()
         };
         let said = format!(r#"{{"a": ["{SECRET}", 1.50]}}"#);

@@ -19,7 +19,7 @@ use switchboard_wire::{ServerInfo, Tool, Version};
 use tokio::sync::Mutex as Turn;
 use tokio_util::sync::CancellationToken;
 
-use super::access::Baseline;
+use super::access::MemberBaseline;
 use super::catalog_keeper::Listing;
 #[cfg(feature = "config")]
 use super::registry::describe;
@@ -93,7 +93,7 @@ pub(super) struct Member {
     /// Progress in reading its lists; the state of `CatalogKeeper`.
     pub(super) listing: Listing,
     /// The definitions that were approved; the state of `Access`.
-    pub(super) baseline: Baseline,
+    pub(super) baseline: MemberBaseline,
     facts: Mutex<Facts>,
 }
 
@@ -139,7 +139,7 @@ impl Member {
             roots: Roots::default(),
             topics: Arc::default(),
             listing: Listing::default(),
-            baseline: Baseline::default(),
+            baseline: MemberBaseline::default(),
             facts: Mutex::new(Facts::default()),
         }
     }

@@ -12,7 +12,7 @@
 //! - `calls`: arguments checked, calls sent, events and the audit.
 //!
 //! [`Host`] wires them together: a new connection goes from the registry to the keeper, the keeper's
-//! snapshots to access, and `Inner::open` awaits one after the other. `member` is one server, which all
+//! snapshots to access, and `HostInner::open` awaits one after the other. `member` is one server, which all
 //! of them are given. `open` has the short ways to a host; `manage` has what its owner does with servers,
 //! `owner` what the owner sees and uses of them. `view` and `requests` are the same for any caller, and
 //! `handle` is one tool that is prepared to be called. `tool_call` and `server_request` are calls and
@@ -87,7 +87,7 @@ use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry};
 #[cfg(feature = "config")]
 use crate::config::{LimitsSection, Problem};
 use crate::error::{Error, HostError};
-use crate::events::{Events, Sender};
+use crate::events::{EventSender, Events};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 pub use crate::policy::Caller;
@@ -110,16 +110,16 @@ const SHOWN_NAMES: usize = 20;
 /// Clones share them. When the last is dropped, connections close and servers that were started
 /// end; [`Host::shutdown`] also waits for it.
 #[derive(Clone)]
-pub struct Host(Arc<Inner>);
+pub struct Host(Arc<HostInner>);
 
 /// The four owners of a host. The registry is dropped first: then no connection is made any more, and
 /// the keeper ends the tasks of those that there are.
-struct Inner {
+struct HostInner {
     registry: Registry,
     keeper: Arc<CatalogKeeper>,
     access: Access,
     calls: Calls,
-    events: Sender,
+    events: EventSender,
 }
 
 impl Host {
@@ -134,7 +134,7 @@ impl Host {
         members: BTreeMap<ServerName, Arc<Member>>,
     ) -> Self {
         let options = Arc::new(options);
-        let events = Sender::new(options.host_limits.events);
+        let events = EventSender::new(options.host_limits.events);
         let asking = Arc::new(Turn::new(()));
         let keeper = Arc::new(CatalogKeeper::new(&options, events.clone()));
         // A connection must not keep the host: the host has the connection.
@@ -148,7 +148,7 @@ impl Host {
             keeper.publish_offline(member);
         }
         let schema = options.host_limits.schema.clone();
-        Self(Arc::new(Inner {
+        Self(Arc::new(HostInner {
             access: Access::new(access, Arc::clone(&asking), keeper.subscribe()),
             calls: Calls::new(events.clone(), schema),
             registry: Registry::new(options, members, events.clone(), asking, on_connected),
@@ -185,7 +185,7 @@ impl Host {
     }
 }
 
-impl Inner {
+impl HostInner {
     /// Connects to a server and waits until those of its lists are read.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use super::catalog_keeper::Lists;
 use super::handle::ToolHandle;
 use super::member::{Member, revision};
 use super::registry::Want;
-use super::{Inner, SHOWN_NAMES};
+use super::{HostInner, SHOWN_NAMES};
 use crate::catalog::{
     Catalog, ItemKind, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolRef, Unknown,
 };
@@ -25,12 +25,12 @@ use crate::spec::ServerName;
 /// The part of a host that one caller can see and use.
 #[derive(Clone)]
 pub struct View {
-    pub(super) host: Arc<Inner>,
+    pub(super) host: Arc<HostInner>,
     pub(super) caller: Caller,
 }
 
 impl View {
-    pub(super) fn new(host: &Arc<Inner>, caller: Caller) -> Self {
+    pub(super) fn new(host: &Arc<HostInner>, caller: Caller) -> Self {
         Self {
             host: Arc::clone(host),
             caller,

@@ -7,7 +7,7 @@ use super::canon::{canonical, quote};
 use super::diff::{DiffLine, Side, diff};
 use super::drift::{Drift, Kind, What};
 use super::pinned::PinLimits;
-use super::pinned::{Item, Pin, Pinned, pin};
+use super::pinned::{Pin, Pinned, PinnedItem, pin};
 use super::pretty::lines;
 use crate::catalog::ServerCatalog;
 
@@ -26,7 +26,7 @@ pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &PinLimits) -> 
         let before = pinned.instructions.as_ref();
         drifts.push(one(Kind::Instructions, "", before, now, bounds));
     }
-    let mut list = List {
+    let mut list = ListComparison {
         room,
         bounds,
         drifts,
@@ -74,14 +74,14 @@ fn diff_lines(before: Option<&Pin>, now: Option<&Pin>, bounds: &PinLimits) -> Ve
     shown
 }
 
-struct List<'a> {
+struct ListComparison<'a> {
     room: usize,
     bounds: &'a PinLimits,
     drifts: Vec<Drift>,
 }
 
-impl List<'_> {
-    fn compare<E: Item>(&mut self, kind: Kind, pins: &BTreeMap<String, Pin>, now: &[Arc<E>]) {
+impl ListComparison<'_> {
+    fn compare<E: PinnedItem>(&mut self, kind: Kind, pins: &BTreeMap<String, Pin>, now: &[Arc<E>]) {
         let mut found = BTreeMap::new();
         let mut here = HashSet::new();
         for entry in now {

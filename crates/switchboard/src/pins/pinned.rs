@@ -171,7 +171,7 @@ impl Pinned {
 }
 
 /// An entry of the catalog that is pinned.
-pub(super) trait Item {
+pub(super) trait PinnedItem {
     fn id(&self) -> &str;
     fn raw(&self) -> &Raw;
     fn hash(&self) -> Hash;
@@ -179,7 +179,7 @@ pub(super) trait Item {
 
 macro_rules! item {
     ($type:ty, $id:ident, $definition:ident, $hash:ident) => {
-        impl Item for $type {
+        impl PinnedItem for $type {
             fn id(&self) -> &str {
                 self.$id()
             }
@@ -199,7 +199,7 @@ item! { ToolEntry, name, tool, of_tool }
 item! { PromptEntry, name, prompt, of_prompt }
 item! { TemplateEntry, uri_template, template, of_template }
 
-fn standing(pins: &BTreeMap<String, Pin>, entry: &impl Item) -> Standing {
+fn standing(pins: &BTreeMap<String, Pin>, entry: &impl PinnedItem) -> Standing {
     match pins.get(entry.id()) {
         None => Standing::Added,
         Some(pin) if pin.hash == entry.hash() => Standing::Pinned,
@@ -207,7 +207,7 @@ fn standing(pins: &BTreeMap<String, Pin>, entry: &impl Item) -> Standing {
     }
 }
 
-fn pins<E: Item>(
+fn pins<E: PinnedItem>(
     entries: &[std::sync::Arc<E>],
     room: &mut usize,
     bounds: &PinLimits,

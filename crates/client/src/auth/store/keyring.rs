@@ -118,13 +118,13 @@ impl KeyringKey {
     }
 
     /// The place of the key, if there is one.
-    fn place(&self) -> Result<Option<Place>, TokenStoreError> {
+    fn place(&self) -> Result<Option<KeyPlace>, TokenStoreError> {
         if self.file.is_there() {
-            return Ok(Some(Place::File));
+            return Ok(Some(KeyPlace::File));
         }
         let mark = self.store.read(MARK, MARK_TEXT.len());
         let mark = mark.map_err(|error| sealed::key_failed(&error))?;
-        Ok(mark.map(|_| Place::Keyring))
+        Ok(mark.map(|_| KeyPlace::Keyring))
     }
 
     /// Decides where a new key goes, and makes it.
@@ -162,12 +162,12 @@ impl KeyringKey {
     /// Reads the key from where it was put.
     fn read_key(&self) -> Result<Secret<Vec<u8>>, TokenStoreError> {
         match (self.place()?, &self.keyring) {
-            (Some(Place::File) | None, _) => self.file.key(),
-            (Some(Place::Keyring), None) => {
+            (Some(KeyPlace::File) | None, _) => self.file.key(),
+            (Some(KeyPlace::Keyring), None) => {
                 let why = "it is in the keyring of the system, which is not to be asked";
                 Err(TokenStoreError::Locked(why.to_owned()))
             }
-            (Some(Place::Keyring), Some(keyring)) => {
+            (Some(KeyPlace::Keyring), Some(keyring)) => {
                 // An entry that is gone is made anew only where nothing is sealed with it.
                 let work = if sealed::has_tokens(&self.store) {
                     read
@@ -211,7 +211,7 @@ impl KeyringKey {
 
 /// The place of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum KeyPlace {
     Keyring,
     File,
 }
@@ -226,8 +226,8 @@ impl KeySource for KeyringKey {
 
     fn describe(&self) -> String {
         match self.place() {
-            Ok(Some(Place::Keyring)) => "a key in the keyring of the system".to_owned(),
-            Ok(Some(Place::File)) => self.file.describe(),
+            Ok(Some(KeyPlace::Keyring)) => "a key in the keyring of the system".to_owned(),
+            Ok(Some(KeyPlace::File)) => self.file.describe(),
             _ => "a key that is not made yet".to_owned(),
         }
     }

@@ -6,7 +6,7 @@
 //! reaches no agent. The owner of the host may do everything, and is never asked.
 //!
 //! It decides about a [`Member`] and an entry of the newest catalog snapshot, which it reads and never
-//! changes. What a server offered when it was approved is its [`Baseline`], kept with the member
+//! changes. What a server offered when it was approved is its [`MemberBaseline`], kept with the member
 //! ([`pinning`]); a change of it has prepared calls look again.
 
 mod pinning;
@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex as Turn, watch};
 
-pub(super) use pinning::Baseline;
+pub(super) use pinning::MemberBaseline;
 
 use super::AccessOptions;
 use super::member::Member;

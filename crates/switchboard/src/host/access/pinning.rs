@@ -15,18 +15,18 @@ use crate::talk::{ChangeApproval, ChangeRequest, Operator as _};
 
 /// The definitions that a server offered when it was approved; loaded on first use.
 #[derive(Default)]
-pub(in crate::host) struct Baseline(Mutex<Known>);
+pub(in crate::host) struct MemberBaseline(Mutex<BaselineState>);
 
 #[derive(Default)]
-struct Known {
+struct BaselineState {
     pinned: Option<Arc<Pinned>>,
     /// The last check of the instructions: the part and the baseline that were compared, and the
     /// result.
     instructed: Option<(Arc<ServerCatalog>, Arc<Pinned>, bool)>,
 }
 
-impl Baseline {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+impl MemberBaseline {
+    fn lock(&self) -> MutexGuard<'_, BaselineState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

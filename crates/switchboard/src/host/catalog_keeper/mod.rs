@@ -33,7 +33,7 @@ use super::member::{Member, Source};
 use super::{HostLimits, Options};
 use crate::catalog::{Catalog, Change, Delta, Freshness, ItemKind, ServerCatalog, ToolEntry};
 use crate::error::{Error, HostError};
-use crate::events::{Event, Sender};
+use crate::events::{Event, EventSender};
 use crate::limits::Limits;
 use crate::session::{Changes, Session};
 use crate::spec::NameStyle;
@@ -45,7 +45,7 @@ pub(super) struct Stopped;
 /// The catalog of a host.
 pub(super) struct CatalogKeeper {
     catalog: watch::Sender<Catalog>,
-    events: Sender,
+    events: EventSender,
     options: ListOptions,
     /// Cancelled when connections are not followed any more.
     stop: CancellationToken,
@@ -62,7 +62,7 @@ struct ListOptions {
 }
 
 impl CatalogKeeper {
-    pub(super) fn new(options: &Options, events: Sender) -> Self {
+    pub(super) fn new(options: &Options, events: EventSender) -> Self {
         Self {
             catalog: watch::Sender::new(Catalog::default()),
             events,

@@ -8,7 +8,7 @@ use crate::host::test_support::{Script, member};
 
 fn keeper() -> Arc<CatalogKeeper> {
     let options = Options::default();
-    Arc::new(CatalogKeeper::new(&options, Sender::new(16)))
+    Arc::new(CatalogKeeper::new(&options, EventSender::new(16)))
 }
 
 /// Whether something is still waited for.

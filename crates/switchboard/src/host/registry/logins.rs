@@ -13,7 +13,7 @@ use crate::auth::{
 #[cfg(feature = "config")]
 use crate::config::Entry;
 use crate::error::{Error, HostError};
-use crate::events::{Event, Sender};
+use crate::events::{Event, EventSender};
 use crate::spec::{Endpoint, OAuth, OAuthGrant, OAuthResource, Remote, ServerName, ServerSpec};
 use crate::transport::HttpAuthFetch;
 
@@ -161,13 +161,13 @@ pub(super) fn check_project(entry: &Entry) -> Result<(), Error> {
 /// Reports the logins of one server as events.
 pub(super) struct LoginObserver {
     server: ServerName,
-    events: Sender,
+    events: EventSender,
     /// The member has the authorizer, which has this.
     member: Weak<Member>,
 }
 
 impl LoginObserver {
-    pub(super) fn new(member: &Arc<Member>, events: &Sender) -> Self {
+    pub(super) fn new(member: &Arc<Member>, events: &EventSender) -> Self {
         Self {
             server: member.name.clone(),
             events: events.clone(),

@@ -45,7 +45,7 @@ use crate::auth::Authorizer;
 #[cfg(feature = "config")]
 use crate::config::Problem;
 use crate::error::{Error, HostError};
-use crate::events::{Event, Sender};
+use crate::events::{Event, EventSender};
 use crate::secret::Redactor;
 use crate::session::Session;
 use crate::spec::ServerName;
@@ -74,8 +74,8 @@ pub(super) enum Want {
 pub(super) struct Registry {
     pub(super) options: Arc<Options>,
     members: RwLock<BTreeMap<ServerName, Arc<Member>>>,
-    events: Sender,
-    logs: logs::Sender,
+    events: EventSender,
+    logs: logs::LogSender,
     /// Cleanups after servers that have ended, in sum for each server.
     cleanups: Arc<Mutex<BTreeMap<ServerName, Cleanup>>>,
     /// Held while the person is asked something; `Access` has it too.
@@ -94,12 +94,12 @@ impl Registry {
     pub(super) fn new(
         options: Arc<Options>,
         members: BTreeMap<ServerName, Arc<Member>>,
-        events: Sender,
+        events: EventSender,
         asking: Arc<Turn<()>>,
         on_connected: OnConnected,
     ) -> Self {
         Self {
-            logs: logs::Sender::new(options.host_limits.logs),
+            logs: logs::LogSender::new(options.host_limits.logs),
             options,
             members: RwLock::new(members),
             events,
@@ -266,7 +266,7 @@ impl Registry {
         &self.options.problems
     }
 
-    pub(super) fn logs(&self) -> &logs::Sender {
+    pub(super) fn logs(&self) -> &logs::LogSender {
         &self.logs
     }
 

@@ -10,7 +10,7 @@ use switchboard_client::{ServerError, ServerErrorCause};
 use switchboard_wire::{FromRaw as _, Raw, ServerInfo};
 
 use super::{Member, OnConnected};
-use crate::events::{Event, Sender};
+use crate::events::{Event, EventSender};
 use crate::host::eras::Eras;
 use crate::host::logs::Listener;
 use crate::host::watching::Topics;
@@ -24,7 +24,7 @@ pub(super) struct Observer {
     /// The member has the server, which has this: the other way around they would keep each other.
     member: Weak<Member>,
     server: ServerName,
-    events: Sender,
+    events: EventSender,
     on_connected: OnConnected,
     listener: Listener,
     /// The cache that remembers the server's era, and the key of its entry.
@@ -34,7 +34,7 @@ pub(super) struct Observer {
 impl Observer {
     pub(super) fn new(
         member: &Arc<Member>,
-        events: &Sender,
+        events: &EventSender,
         on_connected: &OnConnected,
         listener: Listener,
     ) -> Self {

@@ -16,7 +16,7 @@ fn registry(member: Member) -> (Registry, Arc<AtomicUsize>) {
         counted.fetch_add(1, Ordering::Relaxed);
     });
     let members = BTreeMap::from([(member.name.clone(), Arc::new(member))]);
-    let (events, asking) = (Sender::new(16), Arc::default());
+    let (events, asking) = (EventSender::new(16), Arc::default());
     let registry = Registry::new(Arc::default(), members, events, asking, on_connected);
     (registry, handed_on)
 }

@@ -15,7 +15,7 @@ use crate::session::{Announcement, CallError, CloseReason};
 /// The watched resources of one server and their watchers, over all of its connections.
 #[derive(Default)]
 pub(in crate::host) struct Topics {
-    state: Mutex<State>,
+    state: Mutex<TopicsState>,
     /// Number of changes to the set of watched resources.
     wishes: watch::Sender<u64>,
     /// The resources that a server has agreed to announce, with the id of the subscription.
@@ -23,7 +23,7 @@ pub(in crate::host) struct Topics {
 }
 
 #[derive(Default)]
-struct State {
+struct TopicsState {
     topics: BTreeMap<String, Topic>,
     /// The subscription requests whose updates are accepted from a modern server.
     ids: Vec<RequestId>,
@@ -39,7 +39,7 @@ struct Topic {
 }
 
 impl Topics {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TopicsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -17,20 +17,20 @@ const VERSION: u64 = 1;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct PinsDocument {
     version: u64,
     identity: String,
     server: String,
     approved: u64,
-    instructions: Option<Written>,
-    tools: BTreeMap<String, Written>,
-    prompts: BTreeMap<String, Written>,
-    templates: BTreeMap<String, Written>,
+    instructions: Option<WrittenPin>,
+    tools: BTreeMap<String, WrittenPin>,
+    prompts: BTreeMap<String, WrittenPin>,
+    templates: BTreeMap<String, WrittenPin>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenPin {
     hash: String,
     /// The canonical text, or its beginning.
     text: String,
@@ -49,7 +49,7 @@ impl private_store::Document for Baseline {
             pins.map(|(name, pin)| (name.clone(), write_pin(pin)))
                 .collect()
         };
-        document::write(&Document {
+        document::write(&PinsDocument {
             version: VERSION,
             identity: self.identity.to_string(),
             server: self.server.as_str().to_owned(),
@@ -67,7 +67,7 @@ impl private_store::Document for Baseline {
         path: &Path,
         _limits: &StoreLimits,
     ) -> Result<Self, StoreError> {
-        let document: Document = document::parse(text, path, VERSION)?;
+        let document: PinsDocument = document::parse(text, path, VERSION)?;
         read_baseline(document, key).map_err(|why| StoreError::malformed(path, why))
     }
 
@@ -76,15 +76,15 @@ impl private_store::Document for Baseline {
     }
 }
 
-fn write_pin(pin: &Pin) -> Written {
-    Written {
+fn write_pin(pin: &Pin) -> WrittenPin {
+    WrittenPin {
         hash: pin.hash.to_string(),
         text: pin.text.clone(),
         cut: pin.is_cut,
     }
 }
 
-fn read_baseline(document: Document, key: &str) -> Result<Baseline, String> {
+fn read_baseline(document: PinsDocument, key: &str) -> Result<Baseline, String> {
     if document.identity != key {
         return Err("it is about another server".into());
     }
@@ -103,13 +103,13 @@ fn read_baseline(document: Document, key: &str) -> Result<Baseline, String> {
     })
 }
 
-fn read_all(all: BTreeMap<String, Written>) -> Result<BTreeMap<String, Pin>, String> {
+fn read_all(all: BTreeMap<String, WrittenPin>) -> Result<BTreeMap<String, Pin>, String> {
     let all = all.into_iter();
     all.map(|(name, written)| Ok((name, read(written)?)))
         .collect()
 }
 
-fn read(written: Written) -> Result<Pin, String> {
+fn read(written: WrittenPin) -> Result<Pin, String> {
     let hash: Hash = match written.hash.parse() {
         Ok(hash) => hash,
         Err(error) => return Err(format!("{error}")),

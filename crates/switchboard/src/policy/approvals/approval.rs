@@ -99,7 +99,7 @@ impl fmt::Display for Covers {
 /// An approval in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct WrittenApproval {
     agent: String,
     server: String,
     origin: String,
@@ -120,10 +120,10 @@ struct WrittenItem {
 }
 
 impl Record for Approval {
-    type Written = Written;
+    type Written = WrittenApproval;
 
-    fn to_written(&self) -> Written {
-        Written {
+    fn to_written(&self) -> WrittenApproval {
+        WrittenApproval {
             agent: self.caller.to_string(),
             server: self.server.to_string(),
             origin: self.origin.clone(),
@@ -140,7 +140,7 @@ impl Record for Approval {
         }
     }
 
-    fn from_written(written: Written) -> Result<Self, String> {
+    fn from_written(written: WrittenApproval) -> Result<Self, String> {
         let covers = match written.item {
             None => Covers::Server,
             Some(item) => Covers::Item(read_item(item)?),

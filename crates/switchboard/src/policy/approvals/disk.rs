@@ -18,7 +18,7 @@ use crate::spec::Identity;
 pub(super) struct Disk {
     pub(super) records: Records<Vec<Approval>>,
     /// The last reading, and the file that it was of.
-    read: Mutex<Option<(Stamp, Table)>>,
+    read: Mutex<Option<(Stamp, ApprovalTable)>>,
 }
 
 /// File metadata that differs once the file was replaced or touched.
@@ -71,7 +71,7 @@ impl Disk {
         let mut last = self.last();
         let (_, table) = match last.take() {
             Some(known) if known.0 == stamp => last.insert(known),
-            _ => last.insert((stamp, Table::of(self.records.list()?))),
+            _ => last.insert((stamp, ApprovalTable::of(self.records.list()?))),
         };
         Ok(table.find(key, is))
     }
@@ -87,7 +87,7 @@ impl Disk {
 
     /// Locks the cache. A panic cannot leave half a table in it: a table is stored only when it is
     /// complete.
-    fn last(&self) -> MutexGuard<'_, Option<(Stamp, Table)>> {
+    fn last(&self) -> MutexGuard<'_, Option<(Stamp, ApprovalTable)>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -122,9 +122,9 @@ pub(super) type Key = (CallerId, Identity);
 
 /// Approvals by caller and server. There are few for each key, so a list is searched.
 #[derive(Debug, Default)]
-pub(super) struct Table(HashMap<Key, Vec<Approval>>);
+pub(super) struct ApprovalTable(HashMap<Key, Vec<Approval>>);
 
-impl Table {
+impl ApprovalTable {
     pub(super) fn of(approvals: Vec<Approval>) -> Self {
         let mut table = Self::default();
         for approval in approvals {

@@ -16,7 +16,7 @@ use crate::private_store::{Lost, to_seconds};
 pub use crate::private_store::{StoreError, StoreLimits};
 use crate::spec::Identity;
 pub use approval::{Approval, Covers, Lasts, Which};
-use disk::{Disk, Key, Table};
+use disk::{ApprovalTable, Disk, Key};
 
 /// Remembers the user's approvals: in memory while the program runs, and permanent ones in
 /// `approvals.json` in the user's own folder.
@@ -30,7 +30,7 @@ use disk::{Disk, Key, Table};
 /// block while they read and write this small file.
 #[derive(Debug)]
 pub struct Approvals {
-    session: Mutex<Table>,
+    session: Mutex<ApprovalTable>,
     disk: Option<Disk>,
     /// Of the session; the file has its own.
     limits: StoreLimits,
@@ -250,7 +250,7 @@ impl Approvals {
     }
 
     /// No change of the table can be left half done by a panic.
-    fn session(&self) -> MutexGuard<'_, Table> {
+    fn session(&self) -> MutexGuard<'_, ApprovalTable> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

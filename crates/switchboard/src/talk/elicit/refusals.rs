@@ -9,10 +9,10 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// The refused questions of one server, so that it cannot fill a screen with them.
 #[derive(Debug, Default)]
-pub(in crate::talk) struct Refusals(Mutex<Lately>);
+pub(in crate::talk) struct Refusals(Mutex<RecentRefusals>);
 
 #[derive(Debug, Default)]
-struct Lately {
+struct RecentRefusals {
     /// The start of the current minute.
     since: Option<Instant>,
     told: usize,

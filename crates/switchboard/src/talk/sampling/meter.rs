@@ -14,12 +14,12 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Counts recent requests and tokens, separately for each server.
 #[derive(Default)]
 pub(super) struct Meter {
-    lately: Mutex<BTreeMap<ServerName, Lately>>,
+    lately: Mutex<BTreeMap<ServerName, RecentRequests>>,
 }
 
 /// The requests of the last minute. There are never more of them than may be made in one.
 #[derive(Default)]
-struct Lately {
+struct RecentRequests {
     next: u64,
     made: VecDeque<Made>,
 }
@@ -97,7 +97,7 @@ impl Meter {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ServerName, Lately>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ServerName, RecentRequests>> {
         self.lately.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -37,7 +37,7 @@ struct Seen {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
+pub(super) struct WrittenTrust {
     server: String,
     file: String,
     fingerprint: String,
@@ -108,10 +108,10 @@ impl Record {
 }
 
 impl private_store::Record for Record {
-    type Written = Written;
+    type Written = WrittenTrust;
 
-    fn to_written(&self) -> Written {
-        Written {
+    fn to_written(&self) -> WrittenTrust {
+        WrittenTrust {
             server: self.server.as_str().to_owned(),
             file: self.file.clone(),
             fingerprint: self.fingerprint.to_string(),
@@ -120,7 +120,7 @@ impl private_store::Record for Record {
         }
     }
 
-    fn from_written(written: Written) -> Result<Self, String> {
+    fn from_written(written: WrittenTrust) -> Result<Self, String> {
         path::from_text(&written.file).ok_or("its file is no path")?;
         from_seconds(written.approved)?;
         let fingerprint = written.fingerprint.parse();
