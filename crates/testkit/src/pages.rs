@@ -12,7 +12,7 @@ pub(crate) struct Page<'a, T> {
 
 /// A cursor that was not given out for this list.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BadCursor;
+pub(crate) struct InvalidCursor;
 
 /// Cuts the page that `params.cursor` names out of `items`; `list` makes the cursors of different
 /// lists incompatible.
@@ -21,17 +21,17 @@ pub(crate) fn cut<'a, T>(
     items: &'a [T],
     page_size: Option<usize>,
     params: &Map<String, Value>,
-) -> Result<Page<'a, T>, BadCursor> {
+) -> Result<Page<'a, T>, InvalidCursor> {
     // A cursor must be one that was given out, for this list and this page size.
     let start = match params.get("cursor") {
         None => 0,
-        Some(Value::String(cursor)) => parse(list, cursor).ok_or(BadCursor)?,
-        Some(_) => return Err(BadCursor),
+        Some(Value::String(cursor)) => parse(list, cursor).ok_or(InvalidCursor)?,
+        Some(_) => return Err(InvalidCursor),
     };
     let size = page_size.unwrap_or(usize::MAX);
     // Only starts of existing pages were ever given out.
     if start > 0 && (start >= items.len() || !start.is_multiple_of(size)) {
-        return Err(BadCursor);
+        return Err(InvalidCursor);
     }
     let rest = items.get(start..).unwrap_or_default();
     let (items, left) = rest.split_at_checked(size).unwrap_or((rest, &[]));
@@ -109,7 +109,7 @@ mod tests {
         ];
         for cursor in made_up {
             let page = cut("tools", &items, Some(10), &params(&cursor));
-            assert_eq!(page, Err(BadCursor), "{cursor}");
+            assert_eq!(page, Err(InvalidCursor), "{cursor}");
         }
         let page = cut(
             "tools",

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_wire::{CallToolResult, Content, Tool};
 
 use super::adapt::{Notes, check_name, description, parameters};
-use super::{Adapted, BadCall, Call, TextBounds, call, text};
+use super::{Adapted, Call, ParseCallError, TextBounds, call, text};
 
 /// Images that the API takes.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
@@ -111,7 +111,7 @@ fn document(contents: &switchboard_wire::ResourceContents) -> Option<(Value, usi
 ///
 /// # Errors
 /// Fails if the value is not such a block, or its input is not a JSON object.
-pub fn tool_use(value: &Value) -> Result<Call, BadCall> {
+pub fn tool_use(value: &Value) -> Result<Call, ParseCallError> {
     call::of_type(value, "tool_use")?;
     Ok(Call {
         id: call::string(value, "id")?,

@@ -124,11 +124,11 @@ fn a_call_is_read() {
         })
     );
     let listed = json!({"type":"tool_use","id":"t","name":"echo","input":[1]});
-    assert_eq!(tool_use(&listed), Err(BadCall::ArgumentsNotAnObject));
+    assert_eq!(tool_use(&listed), Err(ParseCallError::ArgumentsNotAnObject));
     let text = json!({"type":"text","text":"hi"});
     assert_eq!(
         tool_use(&text),
-        Err(BadCall::NotACall {
+        Err(ParseCallError::NotACall {
             expected: "tool_use"
         })
     );

@@ -19,7 +19,7 @@ pub struct Call {
 /// The reason why a model's call cannot be read. It never quotes the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum BadCall {
+pub enum ParseCallError {
     /// It is not what calls look like in this API.
     NotACall {
         /// The `type` that calls have.
@@ -39,7 +39,7 @@ pub enum BadCall {
     ArgumentsNotAnObject,
 }
 
-impl fmt::Display for BadCall {
+impl fmt::Display for ParseCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotACall { expected } => write!(f, "expected a call of type `{expected}`"),
@@ -54,26 +54,28 @@ impl fmt::Display for BadCall {
     }
 }
 
-impl std::error::Error for BadCall {}
+impl std::error::Error for ParseCallError {}
 
 /// The members of a call of one type.
-pub(super) fn of_type(call: &Value, expected: &'static str) -> Result<(), BadCall> {
+pub(super) fn of_type(call: &Value, expected: &'static str) -> Result<(), ParseCallError> {
     match call.get("type").and_then(Value::as_str) {
         Some(found) if found == expected => Ok(()),
         // Servers that speak the API of others leave it out.
         None if call.is_object() => Ok(()),
-        _ => Err(BadCall::NotACall { expected }),
+        _ => Err(ParseCallError::NotACall { expected }),
     }
 }
 
-pub(super) fn string(call: &Value, member: &'static str) -> Result<String, BadCall> {
+pub(super) fn string(call: &Value, member: &'static str) -> Result<String, ParseCallError> {
     let found = call.get(member).and_then(Value::as_str);
-    found.map(str::to_owned).ok_or(BadCall::Missing { member })
+    found
+        .map(str::to_owned)
+        .ok_or(ParseCallError::Missing { member })
 }
 
 /// Arguments as a text of JSON, as an object, or not at all.
-pub(super) fn arguments(arguments: Option<&Value>) -> Result<Raw, BadCall> {
-    let not_json = |detail: String| BadCall::ArgumentsNotJson { detail };
+pub(super) fn arguments(arguments: Option<&Value>) -> Result<Raw, ParseCallError> {
+    let not_json = |detail: String| ParseCallError::ArgumentsNotJson { detail };
     let raw = match arguments {
         None | Some(Value::Null) => return Ok(Raw::empty_object()),
         Some(Value::String(text)) if text.trim().is_empty() => return Ok(Raw::empty_object()),
@@ -94,6 +96,6 @@ pub(super) fn arguments(arguments: Option<&Value>) -> Result<Raw, BadCall> {
     if raw.is_object() {
         Ok(raw)
     } else {
-        Err(BadCall::ArgumentsNotAnObject)
+        Err(ParseCallError::ArgumentsNotAnObject)
     }
 }

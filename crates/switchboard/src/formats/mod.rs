@@ -18,6 +18,6 @@ mod strict;
 mod text;
 
 pub use adapt::{Adapted, Note};
-pub use call::{BadCall, Call};
+pub use call::{Call, ParseCallError};
 pub use size::{decoded_bytes, size};
 pub use text::{Text, TextBounds, prompt_text, resource_text, text};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_wire::{CallToolResult, Content, Tool};
 
 use super::adapt::{Notes, check_name, description, parameters};
-use super::{Adapted, BadCall, Call, TextBounds, call, strict, text};
+use super::{Adapted, Call, ParseCallError, TextBounds, call, strict, text};
 
 /// Longest description of a function, in characters.
 const DESCRIPTION: usize = 1024;
@@ -178,7 +178,7 @@ fn parts(result: &CallToolResult, bounds: &TextBounds, notes: &mut Notes) -> Val
 ///
 /// # Errors
 /// Fails if the value is not a function call, or its arguments are not a JSON object.
-pub fn chat_call(value: &Value) -> Result<Call, BadCall> {
+pub fn chat_call(value: &Value) -> Result<Call, ParseCallError> {
     call::of_type(value, "function")?;
     let function = value.get("function").unwrap_or(&Value::Null);
     Ok(Call {
@@ -192,7 +192,7 @@ pub fn chat_call(value: &Value) -> Result<Call, BadCall> {
 ///
 /// # Errors
 /// Fails if the value is not a function call, or its arguments are not a JSON object.
-pub fn responses_call(value: &Value) -> Result<Call, BadCall> {
+pub fn responses_call(value: &Value) -> Result<Call, ParseCallError> {
     call::of_type(value, "function_call")?;
     Ok(Call {
         id: call::string(value, "call_id")?,

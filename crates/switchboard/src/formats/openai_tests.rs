@@ -287,22 +287,22 @@ fn a_bad_call_says_what_is_wrong_and_not_what_it_held() {
     assert!(!two.contains("CANARY"));
     assert_eq!(
         chat_call(&json!({"type":"custom"})),
-        Err(BadCall::NotACall {
+        Err(ParseCallError::NotACall {
             expected: "function"
         })
     );
     assert_eq!(
         chat_call(&json!("x")),
-        Err(BadCall::NotACall {
+        Err(ParseCallError::NotACall {
             expected: "function"
         })
     );
     assert_eq!(
         chat_call(&json!({"type":"function","id":"c1"})),
-        Err(BadCall::Missing { member: "name" })
+        Err(ParseCallError::Missing { member: "name" })
     );
     assert_eq!(
         responses_call(&json!({"type":"function_call","id":"only","name":"n"})),
-        Err(BadCall::Missing { member: "call_id" })
+        Err(ParseCallError::Missing { member: "call_id" })
     );
 }

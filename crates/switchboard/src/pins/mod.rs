@@ -44,11 +44,11 @@ mod store;
 mod tests;
 
 pub use crate::private_store::{StoreError, StoreLimits};
-pub use crate::trust::{BadFingerprint as BadHash, Fingerprint as Hash};
+pub use crate::trust::{Fingerprint as Hash, ParseFingerprintError as ParseHashError};
 pub use canon::{of_instructions, of_prompt, of_template, of_tool};
 pub use diff::{DiffLine, Side};
 pub use drift::{Drift, Kind, What};
-pub use mode::{BadMode, Mode};
+pub use mode::{Mode, ParseModeError};
 pub use pinned::{PinLimits, Pinned, Standing};
 pub use settle::Settling;
 pub use store::{Baseline, Pins, Which};

@@ -20,7 +20,7 @@ pub enum Mode {
 /// The error for a text that is not a mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected `ask`, `block`, `warn` or `off`")]
-pub struct BadMode;
+pub struct ParseModeError;
 
 impl Mode {
     const ALL: [Self; 4] = [Self::Ask, Self::Block, Self::Warn, Self::Off];
@@ -42,11 +42,11 @@ impl fmt::Display for Mode {
 }
 
 impl FromStr for Mode {
-    type Err = BadMode;
+    type Err = ParseModeError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|mode| mode.as_str() == text);
-        found.ok_or(BadMode)
+        found.ok_or(ParseModeError)
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
             assert_eq!(mode.to_string().parse(), Ok(mode));
         }
         for other in ["", "Ask", "on", "ask "] {
-            assert_eq!(other.parse::<Mode>(), Err(BadMode), "{other}");
+            assert_eq!(other.parse::<Mode>(), Err(ParseModeError), "{other}");
         }
         assert_eq!(Mode::default(), Mode::Ask);
     }

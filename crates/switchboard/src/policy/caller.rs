@@ -22,7 +22,7 @@ pub struct CallerId(Arc<str>);
 /// The error for a text that cannot be the id of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("bad agent id {id:?}: {why}")]
-pub struct BadCallerId {
+pub struct ParseCallerIdError {
     id: String,
     why: &'static str,
 }
@@ -57,7 +57,7 @@ impl CallerId {
     ///
     /// # Errors
     /// Fails if the id is not usable, or if it is the owner's.
-    pub fn parse(id: &str) -> Result<Self, BadCallerId> {
+    pub fn parse(id: &str) -> Result<Self, ParseCallerIdError> {
         let why = if id.is_empty() {
             "it is empty"
         } else if id.chars().count() > MOST {
@@ -69,7 +69,7 @@ impl CallerId {
         } else {
             return Ok(Self(Arc::from(id)));
         };
-        Err(BadCallerId {
+        Err(ParseCallerIdError {
             id: id.to_owned(),
             why,
         })
@@ -91,7 +91,7 @@ impl Caller {
     ///
     /// # Errors
     /// Fails if the id is not usable, or if it is the owner's.
-    pub fn agent(id: &str) -> Result<Self, BadCallerId> {
+    pub fn agent(id: &str) -> Result<Self, ParseCallerIdError> {
         CallerId::parse(id).map(Self::from)
     }
 
@@ -150,7 +150,7 @@ impl From<CallerId> for Caller {
 }
 
 impl FromStr for CallerId {
-    type Err = BadCallerId;
+    type Err = ParseCallerIdError;
 
     fn from_str(id: &str) -> Result<Self, Self::Err> {
         Self::parse(id)

@@ -35,13 +35,13 @@ pub struct Grant {
 /// The error for a text that is not a grant, with the position of the mistake.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("bad grant {text:?}: {why}, at character {at}")]
-pub struct BadGrant {
+pub struct ParseGrantError {
     text: String,
     at: usize,
     why: &'static str,
 }
 
-impl BadGrant {
+impl ParseGrantError {
     /// The character that is wrong, from 1; one more than there are where something is missing.
     pub fn at(&self) -> usize {
         self.at
@@ -58,8 +58,8 @@ impl Grant {
     ///
     /// # Errors
     /// Fails if the text is not a grant; the error has the position.
-    pub fn parse(text: &str) -> Result<Self, BadGrant> {
-        let bad = |byte: usize, why| BadGrant {
+    pub fn parse(text: &str) -> Result<Self, ParseGrantError> {
+        let bad = |byte: usize, why| ParseGrantError {
             text: text.to_owned(),
             at: text.get(..byte).unwrap_or(text).chars().count() + 1,
             why,
@@ -213,7 +213,7 @@ fn is_plain(item: &str) -> bool {
 }
 
 impl FromStr for Grant {
-    type Err = BadGrant;
+    type Err = ParseGrantError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::parse(text)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::grant::{BadGrant, Grant};
+use super::grant::{Grant, ParseGrantError};
 use super::request::Target;
 
 /// All that an agent may use, or all that it may not. None is nothing.
@@ -25,19 +25,19 @@ pub struct Grants(Vec<Arc<Grant>>);
 /// The error for a list of grants, with the index of the bad one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("grant {number}: {grant}", number = index + 1)]
-pub struct BadGrants {
+pub struct ParseGrantsError {
     index: usize,
-    grant: BadGrant,
+    grant: ParseGrantError,
 }
 
-impl BadGrants {
+impl ParseGrantsError {
     /// Returns the index of the bad grant, from 0.
     pub fn index(&self) -> usize {
         self.index
     }
 
     /// Returns the error for that grant.
-    pub fn grant(&self) -> &BadGrant {
+    pub fn grant(&self) -> &ParseGrantError {
         &self.grant
     }
 }
@@ -58,10 +58,12 @@ impl Grants {
     ///
     /// # Errors
     /// Fails if one of the texts is not a grant.
-    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, BadGrants> {
+    pub fn parse<T: AsRef<str>>(
+        texts: impl IntoIterator<Item = T>,
+    ) -> Result<Self, ParseGrantsError> {
         let grants = texts.into_iter().enumerate().map(|(index, text)| {
             let grant = Grant::parse(text.as_ref());
-            grant.map_err(|grant| BadGrants { index, grant })
+            grant.map_err(|grant| ParseGrantsError { index, grant })
         });
         grants.collect()
     }

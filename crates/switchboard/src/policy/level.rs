@@ -21,7 +21,7 @@ pub enum Level {
 /// The error for a text that is not one of the three levels.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown level {0:?}: expected \"YOLO\", \"TRUSTED\" or \"SANDBOXED\"")]
-pub struct BadLevel(String);
+pub struct ParseLevelError(String);
 
 impl Level {
     /// All of them, from the least.
@@ -44,13 +44,13 @@ impl fmt::Display for Level {
 }
 
 impl FromStr for Level {
-    type Err = BadLevel;
+    type Err = ParseLevelError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL
             .into_iter()
             .find(|level| level.as_str().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| BadLevel(text.to_owned()))
+        found.ok_or_else(|| ParseLevelError(text.to_owned()))
     }
 }
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use switchboard_wire::{CreateMessageParams, CreateMessageResult};
 
 pub use elicit::{
-    Answers, BadLink, Bounds, Choice, Field, Form, Kind, Link, Misread, Problem, TextFormat,
+    Answers, Bounds, Choice, Field, Form, Kind, Link, Misread, ParseLinkError, Problem, TextFormat,
     Warning,
 };
 #[cfg(feature = "config")]

@@ -26,7 +26,7 @@ pub struct Prefix(String);
 /// The error for a text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadFingerprint {
+pub enum ParseFingerprintError {
     /// It does not begin as one.
     #[error("no fingerprint: expected `sha256:` and 64 hexadecimal digits")]
     Scheme,
@@ -99,14 +99,16 @@ impl fmt::Debug for Fingerprint {
 }
 
 impl FromStr for Fingerprint {
-    type Err = BadFingerprint;
+    type Err = ParseFingerprintError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix(SCHEME).ok_or(BadFingerprint::Scheme)?;
+        let digits = text
+            .strip_prefix(SCHEME)
+            .ok_or(ParseFingerprintError::Scheme)?;
         let digits = lowercase(digits)?;
         // All characters are hexadecimal digits, so only their number can be wrong.
         let number: Result<Identity, _> = digits.parse();
-        let number = number.map_err(|_| BadFingerprint::Length {
+        let number = number.map_err(|_| ParseFingerprintError::Length {
             found: digits.len(),
         });
         Ok(Self(*number?.as_bytes()))
@@ -114,23 +116,23 @@ impl FromStr for Fingerprint {
 }
 
 impl FromStr for Prefix {
-    type Err = BadFingerprint;
+    type Err = ParseFingerprintError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = lowercase(text.strip_prefix(SCHEME).unwrap_or(text))?;
         if (SHORTEST..=64).contains(&digits.len()) {
             Ok(Self(digits))
         } else {
-            Err(BadFingerprint::Prefix {
+            Err(ParseFingerprintError::Prefix {
                 found: digits.len(),
             })
         }
     }
 }
 
-fn lowercase(digits: &str) -> Result<String, BadFingerprint> {
+fn lowercase(digits: &str) -> Result<String, ParseFingerprintError> {
     match digits.chars().find(|c| !c.is_ascii_hexdigit()) {
-        Some(other) => Err(BadFingerprint::Digit(other)),
+        Some(other) => Err(ParseFingerprintError::Digit(other)),
         None => Ok(digits.to_ascii_lowercase()),
     }
 }
@@ -154,16 +156,16 @@ mod tests {
     fn what_is_no_fingerprint_says_why() {
         let digits = "0".repeat(64);
         let parse = |text: &str| text.parse::<Fingerprint>().unwrap_err();
-        assert_eq!(parse(&digits), BadFingerprint::Scheme);
-        assert_eq!(parse("md5:00"), BadFingerprint::Scheme);
-        assert_eq!(parse("sha256:"), BadFingerprint::Length { found: 0 });
+        assert_eq!(parse(&digits), ParseFingerprintError::Scheme);
+        assert_eq!(parse("md5:00"), ParseFingerprintError::Scheme);
+        assert_eq!(parse("sha256:"), ParseFingerprintError::Length { found: 0 });
         assert_eq!(
             parse(&format!("sha256:{digits}0")),
-            BadFingerprint::Length { found: 65 }
+            ParseFingerprintError::Length { found: 65 }
         );
         assert_eq!(
             parse(&format!("sha256:{}+1", &digits[2..])),
-            BadFingerprint::Digit('+')
+            ParseFingerprintError::Digit('+')
         );
         assert_eq!(
             parse("sha256:00").to_string(),

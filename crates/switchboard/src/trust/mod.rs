@@ -45,6 +45,6 @@ mod tests;
 pub use admit::{Admission, Only, ServerApproval, admit};
 pub use bound::{Bind, Content, EnvFile, ParseBindError};
 pub use claim::Claim;
-pub use fingerprint::{BadFingerprint, Fingerprint, Prefix};
+pub use fingerprint::{Fingerprint, ParseFingerprintError, Prefix};
 pub use question::{Question, Reason};
 pub use store::{Approval, Difference, Standing, Store, StoreError, StoreLimits, Which};

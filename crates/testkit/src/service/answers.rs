@@ -60,7 +60,7 @@ impl Service {
         params: &Map<String, Value>,
     ) -> MethodResult {
         let page = pages::cut(key, items, self.page_size, params)
-            .map_err(|pages::BadCursor| Failure::invalid_params("unknown cursor"))?;
+            .map_err(|pages::InvalidCursor| Failure::invalid_params("unknown cursor"))?;
         let features = context.features();
         let items = page.items.iter().map(|item| features.fit(item)).collect();
         let mut body = Map::new();

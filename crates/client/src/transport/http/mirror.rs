@@ -60,7 +60,7 @@ pub(crate) enum MirrorKind {
 
 /// The reason that a tool cannot be used over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BadMirror {
+pub(crate) enum MirrorError {
     /// A mark is not a string that can be part of a header's name.
     #[error("x-mcp-header of {property} is not a header name")]
     BadName {
@@ -103,7 +103,7 @@ pub(crate) enum BadMirror {
 ///
 /// # Errors
 /// Fails when a mark breaks a rule: the tool must not be used over HTTP.
-pub(crate) fn find_mirrors(schema: &Raw) -> Result<Vec<Mirror>, BadMirror> {
+pub(crate) fn find_mirrors(schema: &Raw) -> Result<Vec<Mirror>, MirrorError> {
     let mut found = Vec::new();
     let text = schema.as_str().as_bytes();
     let may_be_marked = |pattern: &str| memchr::memmem::find(text, pattern.as_bytes()).is_some();
@@ -111,7 +111,7 @@ pub(crate) fn find_mirrors(schema: &Raw) -> Result<Vec<Mirror>, BadMirror> {
     if may_be_marked(MARK) || may_be_marked("\\u") {
         if schema.member(MARK).is_some() {
             let keyword = "the schema itself".to_owned();
-            return Err(BadMirror::Misplaced { keyword });
+            return Err(MirrorError::Misplaced { keyword });
         }
         properties_of(schema, &mut Vec::new(), &mut found)?;
     }
@@ -123,10 +123,10 @@ fn properties_of(
     schema: &Raw,
     path: &mut Vec<String>,
     found: &mut Vec<Mirror>,
-) -> Result<(), BadMirror> {
+) -> Result<(), MirrorError> {
     // One level of properties is two levels of objects.
     if path.len() >= DEPTH / 2 {
-        return Err(BadMirror::TooDeep { max: DEPTH });
+        return Err(MirrorError::TooDeep { max: DEPTH });
     }
     // Marks below other keywords than `properties` cannot be mirrored, and spoil the tool.
     for (keyword, value) in schema.members() {
@@ -135,7 +135,7 @@ fn properties_of(
             continue;
         }
         if is_marked_below(&keyword, &value, DEPTH)? {
-            return Err(BadMirror::Misplaced { keyword });
+            return Err(MirrorError::Misplaced { keyword });
         }
     }
     let Some(properties) = schema.member("properties") else {
@@ -151,10 +151,10 @@ fn properties_of(
             };
             if found.iter().any(is_same) {
                 let name = mark.as_text().unwrap_or_default();
-                return Err(BadMirror::Repeated { name });
+                return Err(MirrorError::Repeated { name });
             }
             if found.len() >= MIRRORS {
-                return Err(BadMirror::TooMany { max: MIRRORS });
+                return Err(MirrorError::TooMany { max: MIRRORS });
             }
             found.push(mirror);
         }
@@ -164,10 +164,10 @@ fn properties_of(
     Ok(())
 }
 
-fn mirror(mark: &Raw, property: &Raw, path: &[String]) -> Result<Mirror, BadMirror> {
+fn mirror(mark: &Raw, property: &Raw, path: &[String]) -> Result<Mirror, MirrorError> {
     let Some(name) = mark.as_text().filter(|name| is_token(name)) else {
         let property = path.join(".");
-        return Err(BadMirror::BadName { property });
+        return Err(MirrorError::BadName { property });
     };
     let kind = property.member("type").and_then(|kind| kind.as_text());
     let kind = match kind.as_deref() {
@@ -176,7 +176,7 @@ fn mirror(mark: &Raw, property: &Raw, path: &[String]) -> Result<Mirror, BadMirr
         Some("boolean") => MirrorKind::Boolean,
         _ => {
             let property = path.join(".");
-            return Err(BadMirror::BadType { property });
+            return Err(MirrorError::BadType { property });
         }
     };
     Ok(Mirror {
@@ -187,10 +187,10 @@ fn mirror(mark: &Raw, property: &Raw, path: &[String]) -> Result<Mirror, BadMirr
 }
 
 /// Returns true if a schema, or an array of them, contains a mark anywhere.
-fn is_marked(schema: &Raw, depth: usize) -> Result<bool, BadMirror> {
+fn is_marked(schema: &Raw, depth: usize) -> Result<bool, MirrorError> {
     let depth = depth
         .checked_sub(1)
-        .ok_or(BadMirror::TooDeep { max: DEPTH })?;
+        .ok_or(MirrorError::TooDeep { max: DEPTH })?;
     for item in schema.items() {
         if is_marked(&item, depth)? {
             return Ok(true);
@@ -204,7 +204,7 @@ fn is_marked(schema: &Raw, depth: usize) -> Result<bool, BadMirror> {
     Ok(false)
 }
 
-fn is_marked_below(keyword: &str, value: &Raw, depth: usize) -> Result<bool, BadMirror> {
+fn is_marked_below(keyword: &str, value: &Raw, depth: usize) -> Result<bool, MirrorError> {
     if DATA.contains(&keyword) {
         return Ok(false);
     }

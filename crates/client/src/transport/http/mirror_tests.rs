@@ -8,7 +8,7 @@ fn raw(text: &str) -> Raw {
     Raw::parse(text).unwrap()
 }
 
-fn of(schema: &str) -> Result<Vec<Mirror>, BadMirror> {
+fn of(schema: &str) -> Result<Vec<Mirror>, MirrorError> {
     find_mirrors(&raw(schema))
 }
 
@@ -17,9 +17,9 @@ fn with(property: &str) -> String {
     format!(r#"{{"type":"object","properties":{{"p":{property}}}}}"#)
 }
 
-fn misplaced(keyword: &str) -> Result<Vec<Mirror>, BadMirror> {
+fn misplaced(keyword: &str) -> Result<Vec<Mirror>, MirrorError> {
     let keyword = keyword.to_owned();
-    Err(BadMirror::Misplaced { keyword })
+    Err(MirrorError::Misplaced { keyword })
 }
 
 const MARKED: &str = r#"{"type":"string","x-mcp-header":"P"}"#;
@@ -61,7 +61,7 @@ fn most_schemas_have_none() {
 #[test]
 fn a_mark_that_is_no_header_name_makes_the_tool_bad() {
     let property = "p".to_owned();
-    let expected = Err(BadMirror::BadName { property });
+    let expected = Err(MirrorError::BadName { property });
     for mark in [
         r#""""#,
         r#"" ""#,
@@ -88,7 +88,7 @@ fn a_mark_that_is_no_header_name_makes_the_tool_bad() {
 #[test]
 fn a_type_that_is_not_exactly_one_of_three_makes_the_tool_bad() {
     let property = "p".to_owned();
-    let expected = Err(BadMirror::BadType { property });
+    let expected = Err(MirrorError::BadType { property });
     for kind in [
         r#""type":"number","#,
         r#""type":"object","#,
@@ -118,7 +118,7 @@ fn names_are_unique_whatever_their_case() {
     let name = "rEGION".to_owned();
     assert_eq!(
         of(&schema("Region", "rEGION")),
-        Err(BadMirror::Repeated { name })
+        Err(MirrorError::Repeated { name })
     );
 }
 
@@ -207,11 +207,14 @@ fn there_may_be_as_many_marks_as_the_limit_and_no_deeper() {
     assert_eq!(of(&schema(MIRRORS)).unwrap().len(), MIRRORS);
     assert_eq!(
         of(&schema(MIRRORS + 1)),
-        Err(BadMirror::TooMany { max: MIRRORS })
+        Err(MirrorError::TooMany { max: MIRRORS })
     );
     let deep = |levels: usize| (0..levels).fold(MARKED.to_owned(), |inner, _| with(&inner));
     assert!(of(&deep(DEPTH / 2 - 1)).is_ok());
-    assert_eq!(of(&deep(DEPTH / 2)), Err(BadMirror::TooDeep { max: DEPTH }));
+    assert_eq!(
+        of(&deep(DEPTH / 2)),
+        Err(MirrorError::TooDeep { max: DEPTH })
+    );
     let not = |levels: usize| {
         format!(
             "{}{}{}",
@@ -221,7 +224,10 @@ fn there_may_be_as_many_marks_as_the_limit_and_no_deeper() {
         )
     };
     assert_eq!(of(&not(DEPTH - 1)), misplaced("not"));
-    assert_eq!(of(&not(10 * DEPTH)), Err(BadMirror::TooDeep { max: DEPTH }));
+    assert_eq!(
+        of(&not(10 * DEPTH)),
+        Err(MirrorError::TooDeep { max: DEPTH })
+    );
 }
 
 fn value(argument: &str) -> Option<String> {

@@ -45,7 +45,7 @@ impl fmt::Display for Warning {
 /// The reason why a link is refused. It does not quote the address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum BadLink {
+pub enum ParseLinkError {
     /// It is not an absolute URL.
     NoUrl,
     /// It is too long.
@@ -63,7 +63,7 @@ pub enum BadLink {
     User,
 }
 
-impl fmt::Display for BadLink {
+impl fmt::Display for ParseLinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoUrl => f.write_str("the url is no absolute URL"),
@@ -78,40 +78,42 @@ impl fmt::Display for BadLink {
     }
 }
 
-impl std::error::Error for BadLink {}
+impl std::error::Error for ParseLinkError {}
 
 impl Link {
     /// Reads an address.
     ///
     /// # Errors
     /// Fails if the user should not be sent to this address.
-    pub fn parse(text: &str, bounds: &Bounds) -> Result<Self, BadLink> {
+    pub fn parse(text: &str, bounds: &Bounds) -> Result<Self, ParseLinkError> {
         if text.len() > bounds.url_bytes {
             let most = bounds.url_bytes;
-            return Err(BadLink::Long { most });
+            return Err(ParseLinkError::Long { most });
         }
         // URL parsers of browsers drop or replace these characters: the user would see another URL than
         // was sent.
         if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
-            return Err(BadLink::Odd);
+            return Err(ParseLinkError::Odd);
         }
-        let url = Url::parse(text).map_err(|_| BadLink::NoUrl)?;
+        let url = Url::parse(text).map_err(|_| ParseLinkError::NoUrl)?;
         let host = url.host().map(|host| host.to_owned());
         match (url.scheme(), &host) {
             ("https", Some(_)) => {}
             ("http", Some(host)) if is_here(host) => {}
-            ("http", _) => return Err(BadLink::Plain),
-            ("https", None) => return Err(BadLink::NoUrl),
-            (scheme, _) => return Err(BadLink::Scheme(crate::text::excerpt(scheme, 40))),
+            ("http", _) => return Err(ParseLinkError::Plain),
+            ("https", None) => return Err(ParseLinkError::NoUrl),
+            (scheme, _) => return Err(ParseLinkError::Scheme(crate::text::excerpt(scheme, 40))),
         }
         // Browsers accept any number of slashes before the host; other parsers take the rest for a path.
         let authority = text.split_once("://").map(|(_, rest)| rest);
         let before = authority.and_then(|rest| rest.split(['/', '?', '#']).next());
-        let before = before.filter(|it| !it.is_empty()).ok_or(BadLink::NoUrl)?;
+        let before = before
+            .filter(|it| !it.is_empty())
+            .ok_or(ParseLinkError::NoUrl)?;
         if !url.username().is_empty() || url.password().is_some() || before.contains('@') {
-            return Err(BadLink::User);
+            return Err(ParseLinkError::User);
         }
-        let host = host.ok_or(BadLink::NoUrl)?;
+        let host = host.ok_or(ParseLinkError::NoUrl)?;
         let name = match &host {
             Host::Domain(name) => Some(quirks::domain_to_unicode(name)),
             _ => None,
@@ -201,7 +203,7 @@ fn is_mixed(label: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn link(text: &str) -> Result<Link, BadLink> {
+    fn link(text: &str) -> Result<Link, ParseLinkError> {
         Link::parse(text, &Bounds::default())
     }
 
@@ -229,7 +231,7 @@ mod tests {
         ] {
             assert_eq!(
                 link(text),
-                Err(BadLink::Scheme(scheme.to_owned())),
+                Err(ParseLinkError::Scheme(scheme.to_owned())),
                 "{text}"
             );
         }
@@ -239,7 +241,7 @@ mod tests {
             "https://@evil.example/",
             "https://:@evil.example/",
         ] {
-            assert_eq!(link(text), Err(BadLink::User), "{text}");
+            assert_eq!(link(text), Err(ParseLinkError::User), "{text}");
         }
         for text in [
             "",
@@ -267,7 +269,7 @@ mod tests {
             "java\tscript:alert(1)",
             "https://good.example/\u{7f}",
         ] {
-            assert_eq!(link(text), Err(BadLink::Odd), "{text:?}");
+            assert_eq!(link(text), Err(ParseLinkError::Odd), "{text:?}");
         }
     }
 
@@ -291,7 +293,7 @@ mod tests {
             "http://127.0.0.1.evil.example/",
             "http://localhost.evil.example/",
         ] {
-            assert_eq!(link(text), Err(BadLink::Plain), "{text}");
+            assert_eq!(link(text), Err(ParseLinkError::Plain), "{text}");
         }
         let number = link("https://192.0.2.7/").unwrap();
         assert_eq!(number.warnings(), [Warning::Number]);
@@ -323,6 +325,6 @@ mod tests {
         let most = Bounds::default().url_bytes;
         let of = |bytes: usize| format!("https://a.example/{}", "x".repeat(bytes - 18));
         assert!(link(&of(most)).is_ok());
-        assert_eq!(link(&of(most + 1)), Err(BadLink::Long { most }));
+        assert_eq!(link(&of(most + 1)), Err(ParseLinkError::Long { most }));
     }
 }

@@ -23,7 +23,7 @@ pub use bounds::Bounds;
 pub use choices::Choice;
 pub use field::{Field, Kind, TextFormat};
 pub use form::Form;
-pub use link::{BadLink, Link, Warning};
+pub use link::{Link, ParseLinkError, Warning};
 pub use problem::{Misread, Problem};
 pub use ready::Answers;
 

@@ -10,7 +10,7 @@ use super::{Approval, Difference};
 use crate::private_store::{self, from_seconds, to_seconds};
 use crate::spec::ServerName;
 use crate::trust::fingerprint::{Fingerprint, hex};
-use crate::trust::{BadFingerprint, Claim, path};
+use crate::trust::{Claim, ParseFingerprintError, path};
 
 /// One approval, with the facts that were shown, so that changes can be listed later.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,7 +127,7 @@ impl private_store::Record for Record {
         Ok(Self {
             server: ServerName::parse(&written.server).map_err(|error| error.to_string())?,
             file: written.file,
-            fingerprint: fingerprint.map_err(|error: BadFingerprint| error.to_string())?,
+            fingerprint: fingerprint.map_err(|error: ParseFingerprintError| error.to_string())?,
             approved: written.approved,
             seen: written.seen,
         })
