@@ -59,6 +59,7 @@ impl Entry {
             origin: parts.origin,
             folder: parts.folder,
             project: parts.project,
+            // Made once: fingerprints and questions of approvals are about this value.
             value: parts.node.to_value(),
             node: parts.node,
             draft: parts.draft,
@@ -84,6 +85,7 @@ impl Entry {
 
     /// Records that this entry is used instead of another, and of those that the other one replaced.
     pub(super) fn shadow(&mut self, other: &Self) {
+        // The hidden entry's own list first: the nearest file comes last.
         self.1.extend_from_slice(&other.1);
         self.1.push(other.0.origin.clone());
     }
@@ -233,6 +235,7 @@ impl Entry {
         variables: Option<&VariablesFile>,
     ) -> Result<ServerSpec, Problem> {
         let told = |note: Note| note.at(&self.0.source, Some(self.0.name.as_str()));
+        // 1. Fill the placeholders, 2. read the filled entry, 3. make the description.
         let node = expand::expand(self, with).map_err(told)?;
         let mut report = Report::new(Arc::clone(&self.0.source));
         report.set_server(Some(self.0.name.as_str()));
@@ -258,6 +261,7 @@ impl Entry {
         let roots = draft.roots.iter();
         settings.roots = roots.map(|root| paths::join(folder, &root.text)).collect();
         let endpoint = match (&draft.command, &draft.url) {
+            // An entry with both was refused when it was read.
             (Some(command), _) => Endpoint::Process(self.process(command, draft, variables)?),
             (None, Some(url)) => {
                 let mut remote = remote(url, draft)?;
@@ -265,6 +269,8 @@ impl Entry {
                     .oauth
                     .as_ref()
                     .map(|oauth| Box::new(self.oauth(oauth)));
+                // A token that was filled into the URL is a secret, though the URL as a whole is
+                // shown.
                 let written = self.url().unwrap_or_default();
                 remote.secrets.extend(secret_part(written, &url.text));
                 Endpoint::Remote(remote)
@@ -289,6 +295,7 @@ impl Entry {
         let mut process = Process::new(self.program(command)?);
         process.args = texts(&draft.args);
         let filled = draft.args.iter().map(|text| text.text.as_str());
+        // Written and filled arguments side by side: the difference is what a placeholder put in.
         let filled = self.args().zip(filled);
         process.secrets = filled
             .filter_map(|(was, is)| secret_part(was, is))
@@ -343,6 +350,7 @@ impl Entry {
 
     /// Resolves a path relative to the folder of the file; a plain name is looked up later.
     pub(super) fn program(&self, command: &Text) -> Result<String, Note> {
+        // A bare name is looked up in PATH when the server starts.
         if !paths::is_path(&command.text) {
             return Ok(command.text.clone());
         }
@@ -373,6 +381,7 @@ fn secret_part(written: &str, filled: &str) -> Option<Secret<String>> {
     let pieces = template::pieces(written).ok()?;
     let (before, rest) = written.split_once("${")?;
     let (_, behind) = rest.rsplit_once('}')?;
+    // From the first placeholder to the last: text between two of them is taken along.
     let value = filled.strip_prefix(before)?.strip_suffix(behind)?;
     let fills_secret = |piece: &Piece<'_>| match piece {
         Piece::File(_) | Piece::Input(_) => true,

@@ -91,6 +91,7 @@ pub struct Input {
 pub(super) fn references(entry: &Node, folder: &Path) -> Result<Vec<Reference>, Note> {
     let mut found = Vec::new();
     for member in entry.object().unwrap_or_default() {
+        // Keys that are not read are not expanded either, so what they refer to is not shown.
         if fields::find(&member.key).is_none() {
             continue;
         }
@@ -248,6 +249,7 @@ impl Filler<'_> {
 
     /// The workspace: an entry that came with a folder means that folder, even if the user is below it.
     fn workspace(&self) -> &Path {
+        // A project's placeholders mean its own folder, wherever the person stands.
         if self.entry.origin().layer.needs_approval() {
             self.entry.folder()
         } else {
@@ -258,11 +260,14 @@ impl Filler<'_> {
     /// The content of a file without a final line end.
     fn file(&self, path: &str, node: &Node) -> Result<String, Note> {
         let path = paths::join(self.entry.folder(), path);
+        // Links within the folder of a project are not followed; elsewhere any regular file is
+        // read.
         let text = open::reference(&path, self.entry.project_folder()).map_err(|why| {
             let path = quote_name(&path.to_string_lossy());
             let message = format!("the file {path} of a placeholder cannot be read: {why}");
             Note::error(ProblemKind::UnreadableReference, node.span.clone(), message)
         })?;
+        // One line end, as editors add it to a file with a token; not all white space.
         let text = text.strip_suffix('\n').unwrap_or(&text);
         Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
     }

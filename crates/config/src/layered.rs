@@ -121,6 +121,7 @@ impl Config {
     pub fn bad(&self, name: &str) -> Option<&Problem> {
         let mut errors = self.problems.iter().filter(|problem| problem.is_error());
         let is_it = |problem: &&Problem| problem.server() == Some(name);
+        // The file that was read last decides; its first error is the one to mend.
         let last = errors.clone().rfind(is_it)?;
         errors.find(|problem| is_it(problem) && problem.file() == last.file())
     }
@@ -146,6 +147,7 @@ impl Config {
                 return self.refuse(place);
             }
         };
+        // Only a file that the user named can be another program's: the others have our own names.
         let client = match layer {
             Layer::Named => client_of(file),
             _ => Client::Switchboard,
@@ -202,7 +204,9 @@ impl Config {
         };
         // First the shape, then each entry: an invalid entry must not cost the others.
         let found = shape::servers(&root, client, &mut report);
+        // A file whose servers cannot be found at all counts as broken, not as empty.
         let is_misshapen = found.is_empty() && report.has_error(ProblemKind::WrongType);
+        // Read before the entries, which are completed with them.
         let defaults = defaults(&root, client, &mut report);
         let shared = Shared {
             folder,
@@ -242,6 +246,8 @@ impl Config {
         match entries.find(|known| known.name() == entry.name()) {
             // One file has entries for several projects: the first of them wins.
             Some(_) if entry.project().is_some() => self.shadowed.push(entry),
+            // The later file wins, and keeps the origin of the entry that it hides for the question
+            // of the approval.
             Some(known) => {
                 entry.shadow(known);
                 self.shadowed.push(std::mem::replace(known, entry));
@@ -252,6 +258,7 @@ impl Config {
 
     /// Reports that an entry of a farther layer is used, because the nearer one is invalid.
     fn fall_back(&self, name: &str, at: std::ops::Range<usize>, report: &mut Report) {
+        // A broken entry must not silently bring back one of a farther file.
         let Some(known) = self.get(name) else {
             return;
         };
@@ -300,6 +307,7 @@ fn defaults(root: &Node, client: Client, report: &mut Report) -> Vec<Member> {
         report.add(note.expecting("an object with fields for all servers of this file"));
         return Vec::new();
     };
+    // Each entry copies them, so their size is multiplied by the number of servers.
     if member.value.size() > LIMITS.defaults {
         let message = format!("more than {} values in `defaults`", LIMITS.defaults);
         let span = member.key_span.clone();
@@ -307,6 +315,8 @@ fn defaults(root: &Node, client: Client, report: &mut Report) -> Vec<Member> {
         report.add(note.hint("none of them is used"));
         return Vec::new();
     }
+    // 1. One spelling for all clients, 2. defaults, 3. references, 4. checked as far as that goes
+    // without values.
     let mut members = normalise::entry(members, client, report);
     members.retain(|member| {
         let is_own = matches!(member.key.as_str(), "type" | "command" | "args" | "url");
@@ -356,6 +366,7 @@ fn entry(found: Found, client: Client, shared: &Shared<'_>, report: &mut Report)
             Vec::new()
         }
     };
+    // Values with placeholders are checked again when they are filled.
     let draft = read::read(&node, &found.at, Stage::Written, report)?;
     if report.errors() > before {
         return None;

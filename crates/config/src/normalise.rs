@@ -28,7 +28,10 @@ pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> 
     duplicates(members, report);
     for member in latest(members) {
         let mut member = member.clone();
+        // Placeholders first, so that everything after this sees one syntax for them.
         translate(&mut member.value, client);
+        // 1. Our own fields and their other spellings, 2. fields that are converted, 3. the rest,
+        // which stays as it is.
         if let Some(field) = fields::find(&member.key) {
             form.field(field, member, report);
         } else if let Some(name) = fields::find_converted(&member.key) {
@@ -102,11 +105,13 @@ impl Form {
                 if self.has("url") {
                     return;
                 }
+                // Set aside until the end: an explicit `type` may still follow.
                 self.implied = Some(("sse", member.key_span.clone()));
             }
             "env_passthrough" => names_of(&mut member.value),
             "always_allow" => all_or_none(&mut member.value),
             "oauth" => oauth::normalise(&mut member.value, report),
+            // `enabled` and `disabled` may both be there: the server is off if either says so.
             "enabled" if self.has("enabled") => return self.switch(&member, false),
             _ => {}
         }
@@ -117,6 +122,7 @@ impl Form {
         match name {
             "disabled" => match member.value.kind {
                 NodeKind::Bool(_) if self.has("enabled") => self.switch(&member, true),
+                // Turned around here, so that only `enabled` is read later.
                 NodeKind::Bool(is) => {
                     member.value.kind = NodeKind::Bool(!is);
                     self.put("enabled", member, report);
@@ -180,6 +186,8 @@ impl Form {
             }
             "bearer_token_env_var" => match member.value.text() {
                 Some(variable) if is_name(variable) => {
+                    // A placeholder and not the value: nothing is read from the environment before
+                    // the approval.
                     let text = format!("Bearer ${{{variable}}}");
                     let value = Node::new(member.value.span.clone(), NodeKind::Text(text));
                     self.headers.push(Member {
@@ -236,6 +244,7 @@ impl Form {
                 value: Node::new(at, NodeKind::Text(name.to_owned())),
             });
         }
+        // After all members: the block may come before or after the fields beside it.
         self.finish_oauth();
         if let Some(at) = self.headers.first().map(|header| header.key_span.clone()) {
             let mut members = self.members.iter_mut();
@@ -264,6 +273,7 @@ impl Form {
         match known.map(|member| &mut member.value.kind) {
             Some(NodeKind::Object(inside)) => {
                 for member in self.oauth.drain(..) {
+                    // What the block itself says wins over a field beside it.
                     if !inside.iter().any(|known| known.key == member.key) {
                         inside.push(member);
                     }
@@ -351,6 +361,7 @@ fn braced(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
         out.push_str(before);
+        // As a shell reads it: the name ends where a character cannot belong to one.
         let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let (name, behind) = after
             .split_at_checked(end.unwrap_or(after.len()))
@@ -374,6 +385,8 @@ pub(super) fn merge(entry: &mut Vec<Member>, defaults: &[Member]) {
     let has = |entry: &[Member], name: &str| entry.iter().any(|member| member.key == name);
     let is_remote = has(entry, "url");
     for default in defaults {
+        // A default for processes is not one for URLs, and the other way round: either would be an
+        // error in the entry.
         match fields::find(&default.key).map(|field| field.of) {
             Some(Of::Process) if is_remote => continue,
             Some(Of::Remote) if !is_remote => continue,

@@ -57,6 +57,7 @@ impl Places {
 
     /// All candidate files, the farthest layer first.
     pub fn files(&self) -> Vec<(Layer, PathBuf)> {
+        // A file that was named replaces all others: nothing else is looked for.
         if let Some(file) = &self.only {
             return vec![(Layer::Named, file.clone())];
         }
@@ -109,6 +110,7 @@ impl System {
 /// The folder that a variable names, if it is an absolute path.
 pub(super) fn folder_of(environment: &Environment, name: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(environment.get(name)?.expose());
+    // The XDG specification has relative paths ignored.
     folder.is_absolute().then_some(folder)
 }
 
@@ -132,6 +134,8 @@ fn settings_folder(environment: &Environment, system: System, prefer_xdg: bool) 
     match system {
         System::Linux => xdg().or_else(|| Some(home()?.join(".config"))),
         System::Mac => {
+            // Our own file follows XDG on a Mac too; those of other programs are where they have
+            // them.
             let xdg = if prefer_xdg { xdg() } else { None };
             xdg.or_else(|| Some(home()?.join("Library/Application Support")))
         }

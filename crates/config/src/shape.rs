@@ -77,6 +77,7 @@ pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<F
             }
         }
     }
+    // Counted over all maps of the file.
     if let Some(first) = found.get(LIMITS.servers) {
         let message = format!("more than {} servers in one file", LIMITS.servers);
         let note = Note::error(ProblemKind::TooLarge, first.at.clone(), message);
@@ -96,6 +97,8 @@ fn top(root: &Node, report: &mut Report) {
         value,
     } in members
     {
+        // An error and not a warning: a person who relies on the section must learn that it does
+        // nothing.
         if let Some((_, why)) = USER_ONLY.iter().find(|(name, _)| name == key) {
             if report.source.layer.needs_approval() {
                 let message = format!("`{key}` is not read from a project's file: {why}");
@@ -105,6 +108,7 @@ fn top(root: &Node, report: &mut Report) {
         } else if !TOP.contains(&key.as_str()) {
             let message = format!("unknown key {}", quote_name(key));
             let note = Note::warning(ProblemKind::UnknownKey, key_span.clone(), message);
+            // The commonest mistake: an entry at the top, outside of its map.
             let is_server = value.get("command").or(value.get("url")).is_some();
             report.add(if report.is_full() {
                 note
@@ -136,6 +140,7 @@ fn map(node: &Node, place: &MapPlace, report: &mut Report, found: &mut Vec<Found
     match &node.kind {
         NodeKind::Object(members) => {
             duplicates(members, report);
+            // JSON parsers keep the last of equal keys.
             for member in latest(members) {
                 found.push(Found {
                     name: member.key.clone(),
@@ -189,6 +194,7 @@ fn map(node: &Node, place: &MapPlace, report: &mut Report, found: &mut Vec<Found
 pub(super) fn duplicates(members: &[Member], report: &mut Report) {
     let mut seen: HashMap<String, &str> = HashMap::with_capacity(members.len());
     for Member { key, key_span, .. } in members {
+        // In lower case: `Env` beside `env` is nearly always a slip.
         let Some(first) = seen.insert(key.to_lowercase(), key) else {
             continue;
         };
@@ -247,5 +253,6 @@ pub(super) fn inputs(root: &Node, client: Client) -> Vec<Input> {
 
 /// Escapes a key for a JSON pointer.
 fn escaped(key: &str) -> String {
+    // RFC 6901. The tilde first, or the escapes of slashes would be escaped again.
     key.replace('~', "~0").replace('/', "~1")
 }

@@ -161,6 +161,7 @@ impl Bounds {
 
 impl Inner {
     fn check_until(&self, value: &Value, until: Instant) -> Verdict {
+        // In the pool the clock decides, not the number of steps.
         let allowance = Allowance {
             steps: u64::MAX,
             until: Some(until),
@@ -192,6 +193,7 @@ impl Compiled {
     fn violations(&self, value: &Value, bounds: &Bounds, allowance: Allowance) -> Vec<Violation> {
         let all = metered(allowance, || {
             let errors = self.validator.iter_errors(Probe(value));
+            // Lazily: errors over the bound are not even made.
             let describe = errors.take(bounds.violations.max(1));
             describe
                 .map(|error| words::violation(&error, &self.schema))

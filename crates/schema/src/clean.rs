@@ -63,6 +63,7 @@ pub fn clean(arguments: &Raw) -> Result<Cleaned, RawError> {
     // `decode` refuses more than 128 levels, which limits the recursion below.
     let mut value: Value = arguments.decode()?;
     members(&mut value, "", &mut changes);
+    // Unchanged arguments keep their text: numbers and order as the caller wrote them.
     let arguments = if changes.is_empty() {
         arguments.clone()
     } else {
@@ -101,6 +102,7 @@ fn members(value: &mut Value, at: &str, changes: &mut Vec<Change>) {
 
 /// Cleans a value; returns false if it should be removed.
 fn is_kept(value: &mut Value, at: &str, changes: &mut Vec<Change>) -> bool {
+    // From the inside out: a container that becomes empty is dropped too.
     members(value, at, changes);
     let kind = match value {
         Value::Null => ChangeKind::NullDropped,

@@ -76,6 +76,7 @@ pub(super) fn measure(root: &Value, most: usize) -> Measurements {
     // Breadth first: opening a subschema appends those below it to `found`.
     let mut next = 0;
     while let Some(place) = walk.found.get(next).map(|node| node.place) {
+        // Over the bound it does not matter how many more there are.
         if walk.found.len() > most {
             break;
         }
@@ -145,6 +146,7 @@ impl<'a> Walk<'a> {
                     below.push((self.visit(value), factor));
                 }
                 (Holds::NamedSchemas, Value::Object(named)) => {
+                    // In older drafts `dependencies` may be lists of names.
                     let schemas = named.values().filter(|value| !value.is_array());
                     below.extend(schemas.map(|value| (self.visit(value), factor)));
                 }
@@ -198,6 +200,7 @@ impl<'a> Walk<'a> {
             return Some(self.root);
         }
         if fragment.starts_with('/') {
+            // An escaped pointer is not decoded: its cost counts as unknown.
             let plain = !fragment.contains('%');
             return self.root.pointer(fragment).filter(|_| plain);
         }
@@ -243,6 +246,7 @@ enum State {
 
 /// Adds up the cost from the first subschema on; a cycle is boundless.
 fn total(found: &[Found<'_>]) -> u64 {
+    // Shared subschemas are summed once, and a cycle has no bound.
     let mut states = vec![State::New; found.len()];
     let mut open = vec![0];
     // Depth first without recursion: a node is expanded on the first visit and summed on the second.

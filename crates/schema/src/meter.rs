@@ -66,6 +66,7 @@ impl Meter {
     }
 
     fn set(&self, allowance: Allowance) {
+        // The first chunk is taken off at once, so that few steps are counted exactly.
         let chunk = allowance.steps.min(CHUNK);
         self.chunk.set(chunk);
         self.steps.set(allowance.steps - chunk);
@@ -99,6 +100,7 @@ fn here() -> usize {
 fn step() {
     METER.with(|meter| {
         let left = meter.chunk.get();
+        // The hot path: one counter and one address.
         if left == 0 || here() < meter.floor.get() {
             refill(meter);
         } else {
@@ -140,12 +142,14 @@ fn stop(why: Stop) -> ! {
 /// A panic of the validator itself must not take the caller down either: it counts as a check that ran
 /// out of time.
 pub(super) fn metered<T>(allowance: Allowance, run: impl FnOnce() -> T) -> Result<T, Stop> {
+    // Only cheap checks get here then: see `Checker::in_pool`.
     if !CAN_STOP {
         return Ok(run());
     }
     METER.with(|meter| meter.set(allowance));
     // Unwind safe: a check does not modify the validator, and its own values are dropped.
     let done = catch_unwind(AssertUnwindSafe(run));
+    // Whatever happened: the thread is used for other work next.
     METER.with(Meter::clear);
     done.map_err(|why| why.downcast_ref::<Stop>().copied().unwrap_or(Stop::Time))
 }
@@ -169,6 +173,7 @@ impl Json for Metered {
     }
 
     fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(Probe<'_>) -> T) -> T {
+        // Property names are checked as values, which need a place to live.
         *buffer = Value::String(string.to_owned());
         f(Probe(buffer))
     }

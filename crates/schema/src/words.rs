@@ -143,6 +143,7 @@ fn value(value: &Value) -> String {
 
 fn values(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    // A schema may list thousands of values.
     let mut names: Vec<String> = options.iter().take(LISTED).map(value).collect();
     match options.len().saturating_sub(LISTED) {
         0 => either(&names),
@@ -165,6 +166,7 @@ fn strangers(unexpected: &[String], error: &ValidationError<'_>, schema: &Value)
         .iter()
         .take(LISTED)
         .map(|name| {
+            // Only names that the schema has are suggested.
             let meant = known.and_then(|known| closest(name, known.keys()));
             match meant {
                 Some(meant) => format!("`{}` (did you mean `{}`?)", quote(name), quote(meant)),

@@ -59,6 +59,7 @@ impl fmt::Display for Checked<'_> {
 /// Describes the error in a text that failed the check. Slow path: `serde_json` parses it again to find
 /// the position.
 pub(crate) fn describe_error(text: &str) -> String {
+    // The slower parser is only asked for words: our own keeps no positions.
     match serde_json::from_str::<&serde_json::value::RawValue>(text) {
         Err(error) => error.to_string(),
         Ok(_) => "not a JSON-RPC message".to_owned(),
@@ -80,6 +81,7 @@ pub(crate) fn value(text: &str, at: usize) -> Option<(Checked<'_>, usize)> {
 /// Returns the end of the value that begins at `at`, recording nesting in `nest`.
 fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
     loop {
+        // Not recursive: a deeply nested text cannot exhaust the stack.
         at = match bytes.get(at)? {
             b'"' => past_string(bytes, at)?,
             b'{' => {
@@ -89,6 +91,7 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
                     nest.note_empty();
                     inside + 1
                 } else {
+                    // The value of the first member comes next; the loop below goes on after it.
                     nest.enter(Bracket::Object, at);
                     at = member_value(bytes, inside)?;
                     continue;
@@ -151,6 +154,7 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     if bytes.get(at)? != &b'"' {
         return None;
     }
+    // Most strings have no escapes and end here.
     let end = plain_end(bytes, at + 1);
     if bytes.get(end) == Some(&b'"') {
         return Some((end + 1, true));

@@ -120,6 +120,7 @@ impl<T: FromRaw> Field for T {
 
 impl<T: FromRaw> Field for Option<T> {
     fn member(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        // `null` for an optional member counts as absent: many servers write it.
         if !T::TAKES_NULL && whole.has_null_at(at) {
             return Ok((None, at + 4));
         }
@@ -135,6 +136,7 @@ impl<T: FromRaw> Field for Option<T> {
 impl<T: FromRaw> Field for Vec<T> {
     fn member(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
         let mut items = Vec::new();
+        // The same for a list, which is empty then.
         if whole.has_null_at(at) {
             return Ok((items, at + 4));
         }
@@ -280,6 +282,7 @@ macro_rules! wire_object {
 
         impl $crate::FromRaw for $Name {
             fn from_raw(raw: &$crate::Raw) -> Result<Self, $crate::Misfit> {
+                // One pass over the text: members that the type does not know are only skipped.
                 Self::read_at(raw, raw.start()).map(|(read, _)| read)
             }
 
@@ -291,6 +294,7 @@ macro_rules! wire_object {
                 let end = $crate::scan::walk(text, at, |key, at| match key {
                     $( $key => match $crate::object::Field::member(whole, at) {
                         Ok((value, end)) => {
+                            // The last of equal keys wins, as in other parsers.
                             $field = Some(value);
                             Some(end)
                         }
@@ -310,6 +314,8 @@ macro_rules! wire_object {
                         None => $crate::object::Field::absent()
                             .map_err(|misfit| $crate::Misfit::under(misfit, $key))?,
                     }, )*
+                    // The object keeps its own text, so that it can be passed on with members that
+                    // we do not know.
                     raw: whole.between(at, end),
                 };
                 Ok((read, end))

@@ -76,6 +76,7 @@ impl InputRequest {
     }
 
     fn of(method: Option<String>, params: Option<Raw>) -> Self {
+        // Missing parameters are read like empty ones: the misfit then names the missing member.
         let given = || params.clone().unwrap_or_else(Raw::empty_object);
         let read = match method.as_deref() {
             Some(Elicit::NAME) => FromRaw::from_raw(&given()).map(Self::Elicit).map_err(Some),
@@ -86,6 +87,7 @@ impl InputRequest {
             Some(_) => Err(None),
             None => Err(Some(Misfit::new("missing").under("method"))),
         };
+        // Kept rather than refused: one request that we cannot read must not lose the others.
         read.unwrap_or_else(|misfit| Self::Unknown {
             method: method.unwrap_or_default(),
             params,
@@ -110,6 +112,7 @@ pub fn read_input_requests(raw: &Raw) -> Result<Vec<(String, InputRequest)>, Mis
 
 impl FromRaw for InputRequired {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        // A state of `null` is no state.
         let said = |key: &str| raw.member(key).filter(|value| !value.is_null());
         let (requests, state) = (said("inputRequests"), said("requestState"));
         if requests.is_none() && state.is_none() {

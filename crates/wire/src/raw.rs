@@ -133,6 +133,7 @@ impl Raw {
 
     /// The member `key` of an object; the last one where a key is repeated.
     pub fn member(&self, key: &str) -> Option<Raw> {
+        // The last of equal keys, as `FromRaw` takes it.
         let mut found = None;
         crate::object::each_member(self.as_str(), |name, value| {
             if name == key {
@@ -202,6 +203,7 @@ impl Raw {
     pub(crate) fn between(&self, start: usize, end: usize) -> Self {
         Self {
             text: Arc::clone(&self.text),
+            // Ends are noted by their place in the whole text, so that parts can share them.
             ends: self.ends.clone(),
             span: start..end,
         }
@@ -242,6 +244,7 @@ impl Raw {
 impl From<Checked<'_>> for Raw {
     fn from(checked: Checked<'_>) -> Self {
         let mut raw = Self::whole(checked.as_str());
+        // What the check found out is kept, so that later readers need not scan again.
         raw.ends = checked.into_ends().and_then(|ends| ends.into_shared());
         raw
     }
@@ -264,6 +267,7 @@ impl Eq for Raw {}
 
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Written as it is: a round trip through a value would change numbers and order.
         let value: &RawValue =
             serde_json::from_str(self.as_str()).map_err(serde::ser::Error::custom)?;
         value.serialize(serializer)

@@ -36,7 +36,9 @@ pub(crate) fn walk_with(
         return Some(at + 1);
     }
     loop {
+        // The reader of keys is a parameter: checked and unchecked text share this walk.
         let (end, plain) = key_end(bytes, at)?;
+        // Without the quotes.
         let key = text.get(at + 1..end - 1)?;
         at = past_space(bytes, end);
         if bytes.get(at) != Some(&b':') {
@@ -147,11 +149,13 @@ fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b'"' => {
+                // Brackets within strings do not count.
                 at = string_end(bytes, at)?.0;
                 continue;
             }
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {
+                // It cannot fall below zero: the first bracket was counted, and zero returns.
                 depth -= 1;
                 if depth == 0 {
                     return Some(at + 1);

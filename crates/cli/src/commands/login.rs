@@ -26,6 +26,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 
 /// Logs in to a server.
 pub(crate) async fn run_on(args: &Login, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    // First: nothing about a server is looked up for an agent.
     for_the_person(hosting, "log in")?;
     let server = server(args.server.as_deref(), hosting)?;
     if args.finish.is_none() {
@@ -35,6 +36,7 @@ pub(crate) async fn run_on(args: &Login, hosting: &Hosting<'_>) -> Result<Exit, 
         }
     }
     let authorizer = authorizer(server, hosting).await?;
+    // Before anything is shown: there is no one to send to a browser.
     if authorizer.settings().grant.is_unattended() {
         return Err(unattended(server, hosting));
     }
@@ -49,6 +51,7 @@ pub(crate) async fn run_on(args: &Login, hosting: &Hosting<'_>) -> Result<Exit, 
             Consent::Ask
         },
     };
+    // The order matters: `--no-browser` only begins, `--finish` only ends, and the rest does both.
     if args.no_browser {
         let request = begin_elsewhere(&asking, hosting).await?;
         show_request(server, &request, hosting)?;
@@ -137,6 +140,7 @@ async fn is_let_in(server: &str, hosting: &Hosting<'_>) -> Result<bool, Failure>
 
 /// Tells whether there is nothing to do: a login is stored, and nothing else is asked for.
 async fn is_done(args: &Login, server: &str, hosting: &Hosting<'_>) -> Result<bool, Failure> {
+    // Other scopes need another token, even if the one that is there works.
     if args.force || args.scopes().is_some() {
         return Ok(false);
     }

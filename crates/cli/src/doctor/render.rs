@@ -53,6 +53,7 @@ pub(crate) fn text(all: &Examination, screen: &Screen) -> String {
             .for_each(|found| finding(found, &mut lines));
     }
     let lines = lines.iter().map(|line| {
+        // Redacted before it is cut, and made safe for the terminal last.
         let line = excerpt(&screen.redact(line), LONGEST);
         format!("{}\n", sanitise_line(line.trim_end()))
     });
@@ -65,6 +66,7 @@ pub(crate) fn summary(all: &Examination) -> String {
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let mut states: BTreeMap<String, usize> = BTreeMap::new();
     for server in &all.servers {
+        // By their words, so that the summary uses the same ones as the list.
         *states.entry(server.words()).or_default() += 1;
     }
     let parts = states

@@ -59,6 +59,8 @@ impl LockDrift {
         let found = match &self.part {
             Part::Item(kind, name) if !self.is_shown => {
                 let hash = pinned.hash(*kind, name).map(|hash| hash.to_string());
+                // The pins have whole texts, but may be of another time than the lock: only equal
+                // hashes are shown.
                 let drifts = (hash == self.before).then(|| pinned.compare(now));
                 let drifts = drifts.unwrap_or_default().into_iter();
                 let mut same = drifts.filter(|drift| drift.kind == *kind && drift.name == *name);
@@ -113,6 +115,7 @@ impl fmt::Display for LockDrift {
 }
 
 pub(super) fn verify(lock: &Lock, now: &Lock) -> Vec<LockDrift> {
+    // Both sides in one order, so that the output does not depend on either file.
     let names: BTreeSet<&ServerName> = lock.servers.keys().chain(now.servers.keys()).collect();
     let mut found = Vec::new();
     for name in names {

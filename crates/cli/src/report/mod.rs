@@ -168,6 +168,7 @@ impl Report {
             return self;
         };
         let origin = entry.origin();
+        // An error that knows its own place keeps it.
         if self.source.is_none() {
             self.source = ReportSource::of(origin);
         }
@@ -179,6 +180,7 @@ impl Report {
             .file
             .as_ref()
             .filter(|_| origin.layer == Layer::Named);
+        // Only a file that was named needs to be named again.
         let file = file.map(|file| format!(" --config {}", shell_path(&file.to_string_lossy())));
         let look = format!(
             "see what it offers: `switchboard tools {}{}`",

@@ -127,6 +127,8 @@ impl Authorizer {
             url: String::new(),
             why: "its address is not a URL".to_owned(),
         })?;
+        // One of the two would mix a configured endpoint with a discovered one, perhaps of another
+        // issuer.
         if settings.authorization_endpoint.is_some() != settings.token_endpoint.is_some()
             && !settings.grant.is_unattended()
             && settings.device_authorization_endpoint.is_none()
@@ -184,6 +186,7 @@ impl Authorizer {
     /// Returns true if a login took place since a request failed for want of one, here or in another process
     /// that shares the store. Nothing is sent.
     pub async fn has_new_login(&self) -> bool {
+        // In a block: the lock is not held while the store is read.
         let rejected = {
             let state = self.state();
             if state.needed.is_none() {
@@ -292,6 +295,8 @@ impl Authorizer {
         if let Some(token) = &credential.refresh_token {
             self.inner.secrets.learn(token);
         }
+        // Each token has a number: a refusal names the one that it is about, and an older one is
+        // ignored.
         let mut state = self.state();
         let generation = state.generation.saturating_add(1);
         let live = LiveToken::new(credential, generation)?;
@@ -329,6 +334,7 @@ impl Authorizer {
 
     /// Reads the store for the first time.
     async fn load(&self) {
+        // Two requests may load at once: the first to finish decides.
         let stored = self.stored().await;
         if self.state().is_loaded {
             return;
@@ -372,6 +378,7 @@ impl Authorizer {
     ) -> Option<Result<RequestAuthorization, AuthError>> {
         let (live, nonce) = {
             let mut state = self.state();
+            // Ready without waiting in the usual case: a token that is good, or none at all.
             let live = match (&state.live, state.is_loaded) {
                 (Some(live), _) => Arc::clone(live),
                 (None, true) => {
@@ -383,15 +390,19 @@ impl Authorizer {
             if let Some(renew_at) = live.renew_at {
                 let now = now();
                 if now >= renew_at && self.can_renew(&live) {
+                    // Expired: the request has to wait for the new token, so it takes the slow way.
                     if live.is_expired(now)
                         && state.rest_until.is_none_or(|until| Instant::now() >= until)
                     {
                         return None;
                     }
+                    // Not expired yet: one renewal runs in the background, and requests go on with
+                    // this token.
                     let may = !state.is_renewing
                         && state.rest_until.is_none_or(|until| Instant::now() >= until);
                     if may {
                         state.is_renewing = true;
+                        // The renewal takes the lock itself.
                         drop(state);
                         self.renew_ahead(live.generation);
                         state = self.state();
@@ -410,6 +421,7 @@ impl Authorizer {
         if !self.state().is_loaded {
             self.load().await;
         }
+        // The store may just have had a newer token, so look again.
         let expired = {
             let state = self.state();
             let live = state.live.as_ref();
@@ -461,6 +473,7 @@ impl Authorize for Authorizer {
     }
 
     fn note_nonce(&self, nonce: &str) {
+        // It is repeated in a header, so it must be one that fits into it.
         if token::is_nonce(nonce) {
             self.state().server_nonce = Some(nonce.to_owned());
         }

@@ -26,6 +26,7 @@ impl Opening<'_> {
     /// Sends `server/discover`, which only a modern server understands.
     pub(super) async fn discover(&self, patience: Deadline) -> Result<DiscoverResult, CallError> {
         let dialect = self.dialect(Version::NEWEST_MODERN)?;
+        // From the counter of all requests, so that two probes never share an id.
         let number = self.engine.next_number();
         let Received { raw, .. } = self
             .engine
@@ -64,6 +65,8 @@ impl Opening<'_> {
         &self,
         silent: Duration,
     ) -> Result<InitializeResult, OpenError> {
+        // Both attempts together stay within the connect timeout, and the error names the whole
+        // time.
         let left = less(self.options.timeouts.connect, silent);
         self.initialize(left).await.map_err(|mut failed| {
             if let OpenError::Handshake { error, .. } = &mut failed
@@ -80,6 +83,8 @@ impl Opening<'_> {
         &self,
         deadline: Deadline,
     ) -> Result<InitializeResult, OpenError> {
+        // 2025-11-25, lifecycle: the client offers its newest version, and the server answers with
+        // one that it has.
         let offered = Version::NEWEST_LEGACY;
         let params = InitializeParams {
             protocol_version: offered.to_string(),
@@ -134,6 +139,7 @@ impl Opening<'_> {
         })?;
         // Settle before the notification: it goes out in the version that was negotiated.
         self.settle(version, result.capabilities())?;
+        // Waited for: nothing may be requested before the server was sent this notification.
         let patience = self.options.timeouts.connect.idle;
         self.engine
             .notify_and_wait::<NoParams>(Initialized::NAME, None, patience)
@@ -178,6 +184,7 @@ impl Opening<'_> {
         let dialect = self
             .dialect(version)
             .map_err(|error| self.failed(Discover::NAME, error))?;
+        // The capabilities before the dialect: a request that sees the dialect may ask for them.
         self.engine.offered.get_or_init(|| offered.clone());
         self.engine.dialect.get_or_init(|| dialect);
         Ok(())
@@ -224,6 +231,8 @@ impl Opening<'_> {
 pub(super) fn is_legacy_status(fault: &Fault) -> bool {
     match fault.kind {
         FaultKind::Status { status, .. } => {
+            // Those few say nothing about the era: they are about logins, proxies, time, hosts and
+            // rates.
             (400..500).contains(&status) && !matches!(status, 401 | 403 | 407 | 408 | 421 | 429)
         }
         _ => false,
@@ -252,6 +261,7 @@ pub(super) fn was_killed(error: &CallError) -> bool {
 pub(super) fn is_unexplained_end(error: &CallError) -> bool {
     match error {
         CallError::Closed { reason, delivery } => {
+            // A server that never read the probe did not end because of it.
             *delivery != Delivery::NeverSent && !is_explained(reason)
         }
         _ => false,

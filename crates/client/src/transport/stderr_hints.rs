@@ -205,6 +205,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
 pub fn meaning(lines: &[String]) -> Option<Meaning> {
     let text = lines.join("\n").to_ascii_lowercase();
     let fits = |(words, _): &&(&[&str], Meaning)| words.iter().any(|word| text.contains(word));
+    // The first that fits: the table goes from the specific to the vague.
     HINTS.iter().find(fits).map(|(_, meaning)| *meaning)
 }
 
@@ -267,6 +268,7 @@ pub fn cause_lines(lines: &[String]) -> Vec<&str> {
         .find(|(words, _)| words.iter().any(|word| text.contains(word)));
     let is_error = |line: &&String| {
         let line = line.trim_start().to_ascii_lowercase();
+        // `TypeError: ...` and `java.lang.IOException: ...` begin with the name of the error.
         let head = line.split([':', ' ']).next().unwrap_or_default();
         BEGINNINGS.iter().any(|word| line.starts_with(word))
             || head.ends_with("error")

@@ -16,10 +16,12 @@ pub(super) struct Habits {
 impl Habits {
     /// Detects the formatting; defaults to two spaces and `\n`.
     pub(super) fn of(text: &str, root: Option<&Container>) -> Self {
+        // The first line end decides, as in most editors.
         let newline = match text.find('\n') {
             Some(end) if slice(text, 0..end).ends_with('\r') => "\r\n",
             _ => "\n",
         };
+        // Only an item on a line of its own shows the indentation.
         let first = root.and_then(|root| {
             let first = root.items.first()?;
             let before = pieces(text, root.inside.start..first.start);
@@ -80,6 +82,7 @@ pub(super) fn add(
     let from = before_last.map_or(container.inside.start, |item| item.end);
     let before = pieces(text, from..last.start);
     let after = pieces(text, last.end..container.inside.end);
+    // A trailing comma stays one: the new item brings its own.
     let comma = after
         .iter()
         .position(|piece| piece.kind == TriviaKind::Comma);
@@ -103,6 +106,7 @@ pub(super) fn add(
     );
     match comma.and_then(|at| after.get(at)) {
         Some(comma) => {
+            // After a comment at the end of the line, which belongs to the last item.
             let at = end_of_line_comments(behind, comma.range.end);
             vec![put(at, item + ",")]
         }
@@ -121,6 +125,7 @@ fn on_the_line(
     after: &[Trivia],
     item: impl FnOnce(Style<'_>) -> String,
 ) -> Vec<Splice> {
+    // The space after a comma, as the container has it between its other items.
     let gap = match before {
         [.., comma, space] if comma.kind == TriviaKind::Comma => slice(text, space.range.clone()),
         [comma] if comma.kind == TriviaKind::Comma => "",

@@ -57,6 +57,7 @@ pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
     // Find the target before changing anything: ambiguous files are refused here.
     let homes = document::homes(root)?;
     let container = Container::of_object(root);
+    // The file's own line ends and indentation, so that a diff shows the new entry alone.
     let habits = Habits::of(text, Some(&container));
     let found = document::find(&homes, change.name())?;
     let splices = match (change, found) {
@@ -81,6 +82,7 @@ pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
                 },
             }
         }
+        // Before the other changes: none of them makes an entry.
         (_, None) => return Err(document::no_such(&homes, change.name())),
         (Change::Remove { .. }, Some(found)) => remove(text, &found.container, found.index),
         (Change::Enable { .. }, Some(found)) => toggle::enable(text, found.object()?)?,
@@ -136,6 +138,7 @@ fn replace_entry(
 fn with_name(name: &ServerName, entry: &EntryMap) -> serde_json::Value {
     let mut named = EntryMap::new();
     named.insert("name".to_owned(), name.as_str().into());
+    // The name comes first in a list, where people look for it.
     let others = entry.iter().filter(|(key, _)| *key != "name");
     named.extend(others.map(|(key, value)| (key.clone(), value.clone())));
     named.into()
@@ -150,6 +153,7 @@ fn begin(text: &str, change: &Change) -> Result<String, EditError> {
         return Err(EditError::Entry);
     }
     let Habits { newline, unit } = Habits::of(text, None);
+    // A file of comments alone keeps them.
     let comments = text.trim_end();
     let gap = if comments.is_empty() { "" } else { newline };
     let [key, _] = ROOTS;
@@ -172,6 +176,7 @@ fn check(homes: &[Home<'_, '_>], out: &str, change: &Change) -> Result<(), EditE
         Change::Remove { name } => expected.remove(name.as_str()),
         Change::Enable { .. } | Change::Disable { .. } => false,
     };
+    // Parsed from scratch: only the text counts, not what the edit meant to write.
     let value = parse(out).ok().flatten();
     let root = value.as_ref().and_then(Value::as_object);
     let homes = root.and_then(|root| document::homes(root).ok());

@@ -49,6 +49,7 @@ pub(super) fn member<'d, 't>(
     key: &str,
 ) -> Result<Option<(usize, &'d ObjectProp<'t>)>, EditError> {
     let members = object.properties.iter().enumerate();
+    // Twice the same key: parsers disagree about which counts, so neither is edited.
     let mut named = members.filter(|(_, member)| member.name.as_str() == key);
     let first = named.next();
     match named.next() {

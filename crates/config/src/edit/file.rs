@@ -91,6 +91,7 @@ pub(super) fn edit_with(
         Some(folder) => folder,
         None => return Err(not_a_file(&target)),
     };
+    // Only an addition makes folders: a removal from a file that is not there must not.
     if matches!(change, Change::Add { .. }) {
         make_folders(folder, access).map_err(EditError::io("create", folder))?;
     }
@@ -98,11 +99,13 @@ pub(super) fn edit_with(
     let folder = match folder.canonicalize() {
         Ok(folder) => folder,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // The better error if there is one: no server of that name.
             apply("", change)?;
             return Err(EditError::io("open", folder)(error));
         }
         Err(error) => return Err(EditError::io("open", folder)(error)),
     };
+    // By the real folder and the plain name: the links were followed before.
     let name = target.file_name().ok_or_else(|| not_a_file(&target))?;
     let target = folder.join(name);
     locked(&folder, bounds.wait, || {
@@ -159,6 +162,7 @@ fn read(file: &Path, bounds: &EditLimits) -> Result<Option<(String, Metadata)>, 
         },
         _ => unread(file, error),
     })?;
+    // Not converted with losses: the file is written back.
     let text = String::from_utf8(bytes.bytes)
         .map_err(|error| not_text(error.as_bytes(), &error.utf8_error()))?;
     Ok(Some((text, metadata)))

@@ -30,6 +30,7 @@ pub(super) fn locked<T>(
     let mut pause = Duration::from_millis(1);
     let mut act = Some(act);
     loop {
+        // The action runs at most once, however many attempts it takes to get the lock.
         let mut once = || act.take().map(|act| act());
         match attempt(folder, &mut once) {
             Ok(Some(done)) => return done,
@@ -71,6 +72,7 @@ mod unix {
         // use the same one.
         let held = switchboard_core::files::open_folder(folder).map(RwLock::new);
         match held {
+            // The folder itself, so that no lock file is left behind.
             Ok(mut lock) => match lock.try_write() {
                 Ok(_guard) => Ok(act()),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
@@ -95,6 +97,8 @@ mod unix {
         if !own.is_file() {
             return Err(io::Error::other("the lock file is not a regular file"));
         }
+        // Locked first, compared with the path afterwards: in this order the two cannot change in
+        // between.
         let mut lock = RwLock::new(file);
         let _guard = lock.try_write()?;
         // The previous holder may have deleted the file after we opened it: then our lock is worthless.
@@ -128,6 +132,7 @@ mod windows {
     ) -> io::Result<Option<T>> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
+        // Opened exclusively, and deleted by the system even if this process is killed.
         options.share_mode(0).custom_flags(DELETE_ON_CLOSE);
         match options.open(folder.join(NAME)) {
             Ok(_held) => Ok(act()),

@@ -16,6 +16,7 @@ pub(super) fn remove(text: &str, container: &Container, index: usize) -> Vec<Spl
     let inside = &container.inside;
     let previous = index.checked_sub(1).and_then(|at| container.items.get(at));
     let next = container.items.get(index + 1);
+    // Everything up to the neighbours: comments and spaces belong to one or the other.
     let around = Around {
         before: pieces(text, previous.map_or(inside.start, |p| p.end)..item.start),
         after: pieces(text, item.end..next.map_or(inside.end, |next| next.start)),
@@ -88,6 +89,7 @@ impl Around {
         let behind = self.after.get(comma + 1..).unwrap_or_default();
         let comma_end = self.after.get(comma).map(|piece| piece.range.end);
         let comma_end = comma_end.unwrap_or(self.item.end);
+        // A comment behind the comma on the same line is about this item.
         let ends_line = behind.iter().any(|piece| piece.lines > 0);
         if ends_line || self.is_last {
             end_of_line_comments(behind, comma_end)
@@ -110,6 +112,7 @@ impl Around {
         if space.kind != TriviaKind::Space {
             return start..end;
         }
+        // On the line of its neighbours: the space before goes with it.
         if space.lines == 0 {
             return space.range.start..end;
         }

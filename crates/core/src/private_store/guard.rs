@@ -17,6 +17,7 @@ pub(super) fn folder(path: &Path) -> Result<bool, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(StoreError::io("look at", path, error)),
     };
+    // Its own error: a link is the commonest case, and has a fix of its own.
     if metadata.is_symlink() {
         return Err(link_error(path));
     }
@@ -37,6 +38,7 @@ pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
 
 /// Opens a file for reading, and checks the open file rather than whatever is at its path later.
 pub(super) fn file(path: &Path) -> Result<Option<File>, StoreError> {
+    // Opened first and judged by what was opened: the path could lead elsewhere a moment later.
     let opened = match files::open(path, Source::Plain) {
         Ok(opened) => opened,
         Err(error) if error.is_absent() => return Ok(None),
@@ -108,6 +110,7 @@ fn check(path: &Path, found: Permissions, me: u32, wanted: u32) -> Result<(), St
         );
         return Err(refuse(path, why));
     }
+    // Only writing is refused: that is what would forge an approval.
     if mode & 0o022 != 0 {
         let name = path.to_string_lossy();
         let why = format!(

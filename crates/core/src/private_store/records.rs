@@ -167,6 +167,7 @@ impl<D: Document> Records<D> {
             Place::Disk(store) => store,
         };
         match self.read_file(store, key) {
+            // A cache is made anew: a broken file costs some time, and nothing else.
             Err(_) if D::IS_CACHE => Ok(None),
             read => read,
         }
@@ -194,6 +195,7 @@ impl<D: Document> Records<D> {
         match &self.place {
             Place::Memory(all) => {
                 let mut all = lock(all);
+                // On a copy, so that a change that does not fit leaves the old record.
                 let new = change(all.get(key).cloned());
                 match &new {
                     Some(new) => {
@@ -208,6 +210,7 @@ impl<D: Document> Records<D> {
             Place::Disk(store) => store.change(self.limits.lock_wait, |held| {
                 let old = self.read(key)?;
                 let new = change(old.clone());
+                // An unchanged file is not written: its time and its owner stay.
                 if new != old {
                     self.write(held, key, old.as_ref(), new.as_ref())?;
                 }
@@ -267,6 +270,7 @@ impl<D: Document> Records<D> {
         let Place::Disk(store) = &self.place else {
             return Ok(Vec::new());
         };
+        // The usual case: an index is there, and tells which files are missing.
         if store.has_notes()? {
             return store.lost_files();
         }
@@ -275,6 +279,7 @@ impl<D: Document> Records<D> {
             return Ok(Vec::new());
         }
         store.change(self.limits.lock_wait, |held| {
+            // Looked up again under the lock: another process may have been faster.
             let documents = self.to_be_noted()?.into_iter();
             let mut documents = documents.map(|(key, document)| (self.file(&key), document.note()));
             documents.try_for_each(|(file, note)| held.note(&file, note))
@@ -333,6 +338,7 @@ impl<D: Document> Records<D> {
     fn key<'f>(&self, file: &'f str) -> Option<&'f str> {
         match file.strip_prefix(self.name)?.strip_suffix(".json")? {
             ONLY => Some(ONLY),
+            // `trust-.json` would be read as the key of `trust.json`.
             rest => rest.strip_prefix('-').filter(|key| *key != ONLY),
         }
     }

@@ -56,6 +56,7 @@ impl Glob {
     pub fn exactly(name: &str) -> Self {
         let mut text = String::with_capacity(name.len());
         for c in name.chars() {
+            // The colon as well: it separates the parts of a grant.
             if matches!(c, '*' | '?' | ':' | '\\') {
                 text.push('\\');
             }
@@ -90,12 +91,14 @@ impl Glob {
 impl Shape {
     fn of(text: &str) -> Self {
         let mut literal = Vec::with_capacity(text.len());
+        // Nearly all patterns are one literal with a star at either end: those need no matcher.
         let (mut leads, mut trails) = (false, false);
         let mut rest = text.as_bytes();
         while let Some((step, length)) = step(rest) {
             rest = rest.get(length..).unwrap_or_default();
             match step {
                 PatternStep::Byte(byte) if !trails => literal.push(byte),
+                // Several stars in a row mean the same as one.
                 PatternStep::Any if literal.is_empty() => leads = true,
                 PatternStep::Any => trails = true,
                 PatternStep::Byte(_) | PatternStep::One => return Self::Other,
@@ -132,6 +135,8 @@ fn step(pattern: &[u8]) -> Option<(PatternStep, usize)> {
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut place) = (0, 0);
+    // The last star is enough: an earlier one could only match what this one does too. So the time
+    // is bounded by the product of the lengths.
     let mut star: Option<(usize, usize)> = None;
     loop {
         let rest = name.get(place..).unwrap_or_default();
@@ -171,6 +176,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
 fn character(rest: &[u8]) -> Option<usize> {
     Some(match rest.first()? {
         0x00..=0x7f => 1,
+        // The middle of a character: `?` takes a whole one.
         0x80..=0xbf => return None,
         0xc0..=0xdf => 2,
         0xe0..=0xef => 3,

@@ -131,6 +131,7 @@ impl Builder {
     pub fn build(self, previous: Option<&ServerCatalog>) -> ServerCatalog {
         // A server's entries name it, and texts are cut by the bounds.
         let previous = previous.filter(|part| part.name == self.name && part.bounds == self.bounds);
+        // Filtered before anything else, so that hidden tools neither count nor collide.
         let (filter, listed) = (self.filter, self.tools.len());
         let tools: Vec<Tool> = self
             .tools
@@ -149,6 +150,7 @@ impl Builder {
         let prompts = making.table(self.prompts, previous.map(|part| &*part.prompts));
         let resources = making.table(self.resources, previous.map(|part| &*part.resources));
         let templates = making.table(self.templates, previous.map(|part| &*part.templates));
+        // The whole text is kept beside the cut one: pins are about what the server really says.
         let whole = self.instructions.as_deref();
         let cut = cut(whole, self.bounds.instruction_bytes);
         if cut.is_some() {
@@ -187,6 +189,8 @@ impl Making {
         let mut table = Table::with_capacity(items.len().min(self.bounds.items));
         let mut dropped = 0;
         for item in items {
+            // The first of two wins, whatever the second is: a server could otherwise replace a
+            // tool within one list.
             if table.has(item.id()) {
                 let notice = Notice::new(kind, Some(item.id()), Problem::Duplicate);
                 self.notices.push(notice);
@@ -237,10 +241,12 @@ impl Making {
         } else {
             Arc::default()
         };
+        // An entry that did not change is shared, and with it its compiled schema and its hash.
         let is_same = |was: &&Arc<E>| *was.exposed() == exposed && same(was.definition(), &item);
         if let Some(was) = was.filter(is_same) {
             return Arc::clone(was);
         }
+        // Without this, one entry would keep the text of the whole list in memory.
         let definition = detached(item);
         Arc::new(E::of(Parts {
             key: ToolKey::new(self.server.clone(), definition.id()),

@@ -31,6 +31,7 @@ pub(super) trait ItemDefinition: FromRaw + Clone {
 /// in a new one each time.
 pub(super) fn same<D: ItemDefinition>(one: &D, other: &D) -> bool {
     let (one, other) = (one.raw(), other.raw());
+    // The usual case. Servers may also write the same definition with its members in another order.
     if one.as_str() == other.as_str() {
         return true;
     }
@@ -47,6 +48,7 @@ pub(super) fn same<D: ItemDefinition>(one: &D, other: &D) -> bool {
 /// and would hold a page of long ago; a server that changes all its tools but one could so make us
 /// keep every list that it ever sent.
 pub(super) fn detached<D: ItemDefinition>(definition: D) -> D {
+    // A `Raw` shares the buffer that it was read from.
     let own = Raw::parse(definition.raw().as_str()).ok();
     own.and_then(|raw| D::from_raw(&raw).ok())
         .unwrap_or(definition)

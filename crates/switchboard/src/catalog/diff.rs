@@ -59,6 +59,7 @@ impl Catalog {
     /// of their names, each with its tools, prompts, resources and templates.
     pub fn diff(&self, newer: &Self) -> Vec<Change> {
         let mut changes = Vec::new();
+        // The same snapshot: nothing to compare.
         if self.is(newer) {
             return changes;
         }
@@ -142,6 +143,8 @@ impl<'a> Sides<'a> {
         let look = |side: Option<(&'a Catalog, &'a ServerCatalog)>, entry: &E| {
             find(side?.0, self.server.as_str(), entry.id().name())
         };
+        // Looked up in the whole catalog: a tool may be hidden by another server's of the same
+        // name.
         let gone = before.iter().filter_map(|entry| {
             look(self.old, entry)?;
             (look(self.new, entry).is_none()).then(|| change(&**entry, Delta::Removed))

@@ -40,6 +40,8 @@ pub fn exposed(server: &str, tool: &str, style: NameStyle) -> String {
     let separator = separator(style);
     if is_plain(server, tool, style) {
         let plain = ["mcp", separator, server, separator, tool].concat();
+        // A plain name that ends like a hash is hashed as well, so that the two kinds cannot be
+        // confused.
         if plain.len() <= MOST && !looks_hashed(&plain) {
             return plain;
         }
@@ -106,6 +108,7 @@ fn separator(style: NameStyle) -> &'static str {
 
 /// Checks that server and tool can be joined as they are and split again without doubt.
 fn is_plain(server: &str, tool: &str, style: NameStyle) -> bool {
+    // Only where the separator can be found again is the name reversible.
     let is_clear = match style {
         NameStyle::Double => !server.contains("__") && !server.ends_with('_'),
         NameStyle::Single => !server.contains('_'),
@@ -120,6 +123,7 @@ fn is_allowed(byte: u8) -> bool {
 
 /// Checks whether a name ends in a dash and a hash, as shortened names do.
 fn looks_hashed(name: &str) -> bool {
+    // From the end: the digits come last, after an underscore.
     let mut last = name.bytes().rev();
     let is_digit = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
     last.by_ref().take(DIGITS).all(is_digit) && last.next() == Some(b'_')

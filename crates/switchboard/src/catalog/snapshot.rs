@@ -30,6 +30,7 @@ impl Catalog {
     /// The same with this part in place of what was there of its server.
     #[must_use]
     pub fn with(&self, part: Arc<ServerCatalog>) -> Self {
+        // Copies the map of parts, not the parts: readers keep the snapshot that they have.
         let mut servers = self.0.servers.clone();
         servers.insert(part.name().clone(), part);
         Self::of(servers)
@@ -200,6 +201,7 @@ impl<E: Entry> Names<E> {
     where
         E: 'a,
     {
+        // Reserved at once: with many servers the table would be rehashed again and again.
         let size = lists.clone().map(<[_]>::len).sum();
         let mut by_exposed: HashMap<Arc<str>, Arc<E>> = HashMap::with_capacity(size);
         let mut losers = Vec::new();
@@ -233,6 +235,7 @@ impl<E: Entry> Names<E> {
 
     /// Returns true if the entry is the one that its name leads to.
     fn shows(&self, entry: &Arc<E>) -> bool {
+        // The usual case costs no lookup.
         self.collisions.is_empty()
             || (self.by_exposed.get(entry.exposed())).is_some_and(|shown| Arc::ptr_eq(shown, entry))
     }

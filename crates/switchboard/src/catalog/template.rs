@@ -185,6 +185,8 @@ impl UriTemplate {
     /// # Errors
     /// Fails if a variable outside of the query has no value, or a value has no variable.
     pub fn expand(&self, fills: &BTreeMap<String, Fill>) -> Result<String, TemplateError> {
+        // Missing values before unknown ones: a misspelled name shows up as both, and this says
+        // what is wanted.
         let required = self
             .blanks()
             .filter(|(style, variable)| !style.is_optional && !fills.contains_key(&variable.name));
@@ -218,6 +220,7 @@ impl UriTemplate {
                     pieces.extend(style.filled(variable, fill)?);
                 }
             }
+            // RFC 6570: an expression without values leaves nothing, not even its first text.
             if !pieces.is_empty() {
                 address.push_str(style.first);
                 address.push_str(&pieces.join(style.between));
@@ -290,6 +293,7 @@ fn plain(text: &str) -> Result<TemplatePart, TemplateError> {
 
 fn blank(inside: &str) -> Result<TemplatePart, TemplateError> {
     let is_operator = |first: &char| *first == '.' || !is_of_name(*first);
+    // A dot is allowed within names, but not at their beginning.
     let operator = inside.chars().next().filter(is_operator);
     let style = STYLES.iter().find(|style| style.operator == operator);
     let style = style.ok_or_else(|| malformed(format!("`{{{inside}}}` has no known operator")))?;
@@ -308,6 +312,7 @@ fn variable(text: &str) -> Result<Variable, TemplateError> {
     let (name, form) = match (text.strip_suffix('*'), text.split_once(':')) {
         (Some(name), _) => (name, VariableForm::Exploded),
         (None, Some((name, most))) => {
+            // RFC 6570, 2.4.1: a prefix is shorter than 10,000.
             let most = most.parse().ok().filter(|most| (1..10_000).contains(most));
             let most = most.ok_or_else(|| malformed(format!("`{text}` has no length")))?;
             (name, VariableForm::Prefix(most))
@@ -337,6 +342,7 @@ fn escaped(text: &str, keeps_reserved: bool) -> String {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => true,
             b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@' | b'!' | b'$' | b'&' | b'\'' | b'('
             | b')' | b'*' | b'+' | b',' | b';' | b'=' => keeps_reserved,
+            // An escape in a literal or a reserved expansion is kept as it is, not escaped twice.
             b'%' => {
                 let digits = bytes.get(at + 1..at + 3);
                 keeps_reserved

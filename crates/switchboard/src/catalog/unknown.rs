@@ -65,6 +65,7 @@ fn by_path<'a, E: Entry + 'a>(
     entries: impl Iterator<Item = &'a Arc<E>> + Clone,
 ) -> (Option<ServerName>, Option<String>) {
     let known = catalog.server(server).map(|part| part.name());
+    // A misspelled server is guessed first, and its tools are compared then.
     let near = || closest(server, catalog.servers().map(|part| part.name().as_str()));
     let Some(likely) = known.map(ServerName::as_str).or_else(near) else {
         return (None, None);
@@ -81,6 +82,7 @@ fn by_name<'a, E: Entry + 'a>(
     name: &str,
     entries: impl Iterator<Item = &'a Arc<E>> + Clone,
 ) -> Option<String> {
+    // A tool's own name is the commonest mistake, and needs no guess.
     let bare = entries.clone().filter(|entry| entry.id().name() == name);
     let bare = bare.map(|entry| &**entry.exposed()).min();
     let found =
@@ -108,6 +110,7 @@ impl Letters {
     fn closest<'c>(&self, name: &str, names: impl Iterator<Item = &'c str>) -> Option<&'c str> {
         let near = names.filter_map(|other| Some((self.distance(other)?, other)));
         let mut near: Vec<(i16, &str)> = near.collect();
+        // The nearest by letters first: only so many are compared in full.
         near.sort_unstable();
         closest(
             name,
@@ -121,6 +124,7 @@ impl Letters {
         for c in other.chars().take(1024) {
             count(&mut counts, c, -1);
         }
+        // A lower bound of the edits: each replaces, adds or removes one letter.
         let surplus: i16 = counts.iter().filter(|count| **count > 0).sum();
         let missing: i16 = counts.iter().filter(|count| **count < 0).sum();
         Some(surplus.max(-missing)).filter(|edits| *edits <= 4)

@@ -118,6 +118,7 @@ fn missing(rpc: &RpcError) -> Vec<Step> {
 /// Returns the step that enables a request of the server, unless it was refused on purpose.
 fn instead(method: &str, why: &Refusal) -> Vec<Step> {
     let capability = method.split('/').next().unwrap_or_default();
+    // A person who said no needs no advice on how to allow it.
     let step = allowing(capability).filter(|_| *why == Refusal::NotAvailable);
     step.into_iter().collect()
 }
@@ -159,6 +160,7 @@ fn timed_out(
         }],
         ..Diagnosis::default()
     };
+    // Lists are read with a timeout of their own.
     let is_list = method.ends_with("/list");
     let field = if is_list {
         "discovery_timeout"
@@ -218,6 +220,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     if let Some(cleanup) = &reason.cleanup {
         after_keeper(cleanup, &mut diagnosis);
     }
+    // The server's own words go before the exit status, which says little.
     let said =
         stderr_hints::meaning(&reason.stderr).or_else(|| stderr_hints::meaning(&reason.noise));
     if let Some(said) = said {
@@ -232,6 +235,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     let exit = reason.exit.filter(|_| reason.cleanup.is_none());
     let by_exit = exit.and_then(|exit| exit_cause(exit, when));
     let is_explained = said.is_some() || by_exit.is_some() || reason.cleanup.is_some();
+    // The shell's code for a missing command: its name is in what the shell wrote.
     if reason.exit == Some(Exit::Code(127)) {
         let missing = words::programs(&reason.stderr).find_map(start::install);
         diagnosis.steps.extend(missing);
@@ -252,6 +256,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
             .causes
             .push("its own words say why: often a missing variable or argument".to_owned()),
     }
+    // The commonest cause of a silent end is a variable that is not passed on.
     if when == When::Handshake && !is_explained && place.url().is_none() {
         diagnosis.steps.push(Step::NameVariables {
             entry: place.entry(),
@@ -309,6 +314,7 @@ fn exit_cause(exit: Exit, when: When) -> Option<&'static str> {
 pub(super) fn evidence(stderr: &[String], noise: &[String]) -> Vec<(&'static str, Vec<String>)> {
     /// So many lines are taken in at a glance.
     const FEW: usize = 5;
+    // A few lines need no excerpt.
     let causes = if stderr.len() > FEW {
         stderr_hints::cause_lines(stderr)
     } else {

@@ -106,6 +106,7 @@ fn handshake(error: &CallError, seen: &Seen, place: Place<'_>) -> Diagnosis {
             diagnosis
         }
     };
+    // Some explanations have better evidence of their own.
     if diagnosis.evidence.is_empty() {
         diagnosis.evidence = calls::evidence(&seen.stderr, &seen.noise);
     }
@@ -140,6 +141,8 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
     let program = place.program().unwrap_or_default();
     let time = calls::seconds(after);
     let mut diagnosis = Diagnosis::default();
+    // The most certain sign first: a question, then text on stdout, then a download, then nothing
+    // at all.
     let question = words::question(&seen.stderr).or_else(|| words::question(&seen.noise));
     let fetching = stderr_hints::fetching(&seen.stderr);
     if question.is_some() {
@@ -232,6 +235,7 @@ fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>)
 
 /// Proposes to run the server's command without us, if it has one.
 pub(super) fn by_hand(place: Place<'_>) -> Vec<Step> {
+    // A server at a URL is not ours to start.
     if place.url().is_some() {
         return Vec::new();
     }

@@ -55,6 +55,7 @@ fn not_found(
     near: Option<&Path>,
     place: Place<'_>,
 ) -> Diagnosis {
+    // A path is not searched for, so its causes and steps are others.
     let is_path = command.contains(['/', '\\']);
     let searched = match searched {
         [] if is_path => "no folder: the command is a path".to_owned(),
@@ -88,6 +89,7 @@ fn not_found(
             None => format!("write `{whole}` instead"),
         }));
     }
+    // A near name is the better guess: then nothing needs to be installed.
     if let (Some(Installer { what, .. }), None) = (installer(command), near) {
         diagnosis.causes.push(format!(
             "{what} is not installed, or installed where PATH does not lead"
@@ -124,6 +126,7 @@ fn not_executable(path: &Path, file: &ProgramFile, place: Place<'_>) -> Diagnosi
         .facts
         .extend(mode.map(|mode| ("permissions", mode)));
     describe_file(file, &mut diagnosis);
+    // Windows has no such permission: there the file needs a program that reads it.
     let runs = runner(path, file);
     if cfg!(unix) {
         let step = format!("`chmod +x {}`", shell_path(&shown));
@@ -162,6 +165,7 @@ fn diagnose_spawn(
             let step = format!("`sed -i 's/\\r$//' {}`", shell_path(&shown));
             diagnosis.steps.push(step.into());
         }
+        // The script is there, so it is its interpreter that was not found.
         (Some(2), ProgramForm::Script { interpreter }) => {
             let program = interpreter.split_whitespace().next().unwrap_or_default();
             diagnosis.title = format!("{shown} needs {program:?}, which is not there");
@@ -208,6 +212,7 @@ fn diagnose_spawn(
         ),
         _ => {}
     }
+    // At least one step, even for an error that is not in the table.
     if diagnosis.steps.is_empty() {
         diagnosis.steps.extend(super::handshake::by_hand(place));
     }
@@ -245,6 +250,7 @@ fn without_first_line(runs: Option<&str>, path: &str, diagnosis: &mut Diagnosis,
 
 /// Returns the interpreter for a script, by its file extension.
 fn runner(path: &Path, file: &ProgramFile) -> Option<&'static str> {
+    // A script with a first line says itself what reads it.
     if !matches!(file.form, ProgramForm::Text | ProgramForm::Unknown) {
         return None;
     }

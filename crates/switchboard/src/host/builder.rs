@@ -58,6 +58,8 @@ impl HostBuilder {
     /// safe variables and those that its description names, and no others.
     pub fn environment(mut self, environment: &Environment) -> Self {
         self.options.environment = Arc::new(environment.clone());
+        // Noted, because an empty environment may be what the program wants: else that of the
+        // process is used.
         self.own.environment = true;
         self
     }
@@ -371,6 +373,7 @@ impl HostBuilder {
 
     /// Remembers the first error, for [`HostBuilder::build`].
     fn fail(&mut self, error: Error) {
+        // The first error is reported: later ones are often its consequences.
         self.failed.get_or_insert(error);
     }
 
@@ -385,6 +388,8 @@ impl HostBuilder {
             self.sources
                 .push((entry.name().clone(), entry.origin().clone(), source));
         }
+        // A broken entry becomes a server as well, so that its name is known and its problem is
+        // shown.
         for named in config.problems() {
             if let Some(name) = named.server()
                 && config.get(name).is_none()

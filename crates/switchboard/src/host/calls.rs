@@ -92,6 +92,8 @@ impl Calls {
             arguments
         };
         self.check_arguments(member, entry, &arguments).await?;
+        // A retry after an uncertain delivery is only for tools that the config or the caller calls
+        // safe.
         let idempotent = &ready.settings.idempotent_tools;
         options.idempotent |= idempotent.iter().any(|known| known.as_str() == &**tool);
         // 2. Recorded, before anything leaves: an audit has every call that may have run.
@@ -115,6 +117,7 @@ impl Calls {
                     took: began.elapsed(),
                     is_error: result.is_error(),
                 });
+                // A result that does not fit its schema is still the result: the caller gets both.
                 let fits = match (entry.output(&self.schema), result.structured_content()) {
                     (Some(output), Some(structured)) if !result.is_error() => {
                         Some(output.check_text(structured).await)
@@ -166,6 +169,8 @@ impl Calls {
             return Err(member.with_context(HostError::NoObject { why: None }));
         }
         match entry.input(&self.schema).check_text(arguments).await {
+            // A schema that cannot be used, or takes too long, is no reason to refuse: the server
+            // decides then.
             Verdict::Fits | Verdict::NotChecked(_) => Ok(()),
             Verdict::Misfits(violations) => Err(member.with_context(HostError::Arguments {
                 tool: entry.key().name().to_string(),
@@ -183,6 +188,7 @@ impl Calls {
         decision: &Decision,
     ) {
         let Subject { what, name, .. } = subject;
+        // It gets a number of its own, so that an audit can tell two refusals of one tool apart.
         let call = Call::new(self.next(), &member.name, what, name, caller.shared());
         self.record_decision(&call, decision, subject.arguments);
     }

@@ -58,6 +58,7 @@ struct ErasInner {
     folder: Option<PathBuf>,
     file: Records<Servers>,
     bounds: EraBounds,
+    // Only what was written is forgotten: a change made meanwhile stays for the next time.
     known: Mutex<KnownEras>,
 }
 
@@ -147,6 +148,8 @@ impl Eras {
 
     fn note_at(&self, server: &Identity, era: Era, now: u64) {
         let mut known = self.lock();
+        // An entry that is still right keeps its age, so that the server is probed again in the
+        // end.
         let is_known = known
             .servers
             .0
@@ -172,6 +175,7 @@ impl Eras {
     /// # Errors
     /// Fails if the file cannot be written or is not to be trusted. The next call tries again.
     pub fn save(&self) -> Result<(), StoreError> {
+        // Copied, and the lock released: writing the file may wait for another process.
         let changed = self.lock().changed.clone();
         if changed.is_empty() {
             return Ok(());
@@ -186,6 +190,7 @@ impl Eras {
                     None => drop(servers.remove(server)),
                 }
             }
+            // Expired entries go first, then the oldest, until the bound holds.
             servers.retain(|_, found| self.is_fresh(found, now));
             while servers.len() > self.0.bounds.servers {
                 let oldest = servers.iter().min_by_key(|(_, found)| found.found);
@@ -208,6 +213,7 @@ impl Eras {
         let known = self.0.known.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
         if !known.is_read {
+            // A cache: a file that cannot be read is as good as none.
             known.servers = self.0.file.read(ONLY).ok().flatten().unwrap_or_default();
         }
         known.is_read = true;
@@ -217,6 +223,7 @@ impl Eras {
     /// Returns true if the entry is not expired. A time in the future counts as expired: the clock
     /// was wrong.
     fn is_fresh(&self, found: &Found, now: u64) -> bool {
+        // An entry from the future (the clock was set back) counts as expired.
         let age = now.checked_sub(found.found);
         age.is_some_and(|age| age < self.0.bounds.expiry.as_secs())
     }

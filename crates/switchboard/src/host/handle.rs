@@ -58,6 +58,8 @@ impl ToolHandle {
             caller: caller.clone(),
             entry: Arc::clone(entry),
             member: host.registry.member(entry.server()),
+            // Not read again here: a change since the caller looked the entry up would go
+            // unnoticed.
             found: AtomicU64::new(found),
             cleared: AtomicU64::new(0),
         }
@@ -211,12 +213,15 @@ impl ToolHandle {
     /// Looks the server and the tool up again. Where both are still the ones that the handle has, the
     /// next call need not.
     fn look_again(&self) -> Result<(Arc<Member>, Arc<ToolEntry>), Error> {
+        // The revision before the lookup: a change in between makes the next call look again.
         let (host, now) = (&self.host, revision());
         let current = host.keeper.current(&self.entry);
         let entry = current.unwrap_or_else(|| Arc::clone(&self.entry));
         let member = host.registry.member(entry.server());
         let member = member.ok_or_else(|| host.no_tool(&self.caller, entry.exposed()))?;
         let known = self.member.as_ref();
+        // The handle is shared and cannot swap its entry, so a changed tool is looked up every
+        // time.
         if Arc::ptr_eq(&entry, &self.entry) && known.is_some_and(|it| Arc::ptr_eq(it, &member)) {
             self.found.store(now, Ordering::Relaxed);
         }
@@ -290,6 +295,7 @@ impl ToolHandle {
         entry: &ToolEntry,
         arguments: &Raw,
     ) -> Result<&'m Arc<Ready>, Error> {
+        // There is no server to ask, but arguments that do not fit are the more useful error.
         if member.is_offline() {
             let calls = &self.host.calls;
             calls.check_arguments(member, entry, arguments).await?;

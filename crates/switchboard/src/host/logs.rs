@@ -134,6 +134,7 @@ pub(super) struct Listener {
 impl Listener {
     /// Publishes a line that was written to stderr.
     pub(super) fn stderr(&self, said: Stderr<'_>) {
+        // Without a reader nothing is copied: most programs never subscribe.
         if !self.sender.is_heard() {
             return;
         }
@@ -231,6 +232,7 @@ struct LogText {
 
 impl LogText {
     fn of(text: &str, whole: usize, most: usize) -> Self {
+        // More than is shown: a secret that straddles the cut must still be recognised.
         let kept = beginning(text, most.saturating_add(SLACK)).to_owned();
         Self {
             text: kept,
@@ -250,6 +252,7 @@ impl LogText {
     fn redact<'t>(&'t self, secrets: &Redactor) -> Cow<'t, str> {
         let text = secrets.redact(&self.text);
         match self.cut_from() {
+            // Cut after redaction, never before: half of a secret would not be found.
             Some(_) => Cow::Owned(beginning(&text, self.most).to_owned()),
             None => text,
         }
@@ -259,6 +262,7 @@ impl LogText {
     fn redact_json(&self, secrets: &Redactor) -> Raw {
         let shown = self.redact(secrets);
         let parsed = match self.cut_from() {
+            // Redaction can break JSON, and a cut text is never JSON: both become a string.
             None => Raw::parse(&shown).ok(),
             Some(_) => None,
         };
@@ -269,6 +273,7 @@ impl LogText {
 /// At most that many bytes of a text.
 fn beginning(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
+    // At most three steps: a character has up to four bytes.
     while !text.is_char_boundary(end) {
         end -= 1;
     }

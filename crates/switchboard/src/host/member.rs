@@ -151,6 +151,7 @@ impl Member {
 
     /// Makes it one that may be connected to.
     pub(super) fn make_ready(&self, ready: Ready) -> &Arc<Ready> {
+        // An earlier refusal is over, before others can see that the member is ready.
         self.facts().refused = None;
         self.ready.get_or_init(|| Arc::new(ready))
     }
@@ -219,6 +220,7 @@ impl Member {
                     hash.update(connect.identity());
                 }
                 #[cfg(feature = "config")]
+                // Neither is ever connected to, so the name is all that tells them apart.
                 Source::Broken(_) => hash.update(self.name.as_str()),
                 Source::Offline(_) => hash.update(self.name.as_str()),
             }
@@ -236,6 +238,7 @@ impl Member {
 
     /// Adds to an error which server it is about, and takes the server's secrets out.
     pub(super) fn with_context(&self, error: impl Into<Error>) -> Error {
+        // Before it is ready a member has no secrets of its own that could be in the text.
         let ready = self.ready();
         let identity = ready.map(|ready| ready.identity.clone());
         let context = Context::of(&self.name, identity, &self.origin);

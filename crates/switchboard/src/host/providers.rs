@@ -45,9 +45,11 @@ pub fn providers(
     environment: &Environment,
 ) -> Result<Vec<Arc<dyn Provider>>, Problem> {
     let sections = &config.providers().providers;
+    // A proxy that cannot be read must not lead to requests without one.
     if let (false, Some(problem)) = (sections.is_empty(), &config.network().unclear) {
         return Err(problem.clone());
     }
+    // The same proxy, certificates and address ranges as for servers.
     let way = Way::of(config.network(), environment);
     let made = sections
         .iter()

@@ -89,6 +89,7 @@ impl View {
     pub async fn context(&self, budget: u64) -> Reading {
         let entries = self.resources();
         let resources: Vec<_> = entries.iter().map(|entry| entry.resource()).collect();
+        // Chosen by declared sizes, which may be missing or wrong: the real text is measured below.
         let choice = choose(&resources, &Room::of(budget));
         let mut reading = Reading::default();
         let mut left = usize::try_from(budget).unwrap_or(usize::MAX);
@@ -101,6 +102,7 @@ impl View {
                     continue;
                 }
             };
+            // A smaller one may still fit, so the loop goes on.
             if text.len() > left {
                 let why = format!("it has {} bytes, and {left} are left", text.len());
                 reading.left_out.push((server, uri, why));
@@ -136,6 +138,7 @@ impl View {
         uri: &str,
         options: CallOptions,
     ) -> Result<ReadResourceResult, Error> {
+        // The permit before admission: a denied agent must not start a server.
         let (member, permit) = self.may_use_resource(server, uri, Verb::Read).await?;
         let ready = self.host.registry.admit(&member).await?;
         let name = Arc::from(uri);
@@ -163,6 +166,7 @@ impl View {
             Ok(member) => member,
         };
         let server = &member.name;
+        // The URI decides, not the catalog: servers read resources that they do not list.
         let request = Request::new(&self.caller, verb, Target::Resource { server, uri });
         match Box::pin(host.access.permit_to(&request, &member)).await {
             Ok(permit) => Ok((member, permit)),

@@ -104,6 +104,8 @@ impl State {
 
     /// Makes the state of a server that cannot be used: it needs approval or a login, or it failed.
     fn of(error: Error) -> Self {
+        // The more specific state first: an open question or a missing login is something to act
+        // on.
         if error.question().is_some() {
             Self::NeedsApproval(error)
         } else if error.needs_login().is_some() {
@@ -164,17 +166,21 @@ impl Status {
                 notices.push("it offers no tools".to_owned());
             }
         }
+        // The state before the notices: a needed login is a notice only while the server works
+        // without it.
         let state = state(member);
         #[cfg(feature = "auth")]
         if let (State::Connected, Some(needed)) = (&state, needed_login(member)) {
             notices.push(needed.to_string());
         }
         let live = member.ready().and_then(|ready| ready.server.live());
+        // A live process has the newest lines; an error kept those of the one that ended.
         let stderr = match (&live, &state) {
             (Some(live), _) => live.peer().stderr(),
             (None, State::Failed(error)) => error.stderr().to_vec(),
             _ => Vec::new(),
         };
+        // Locked last and held briefly: the calls above take this lock too.
         let facts = member.facts();
         Self {
             name: member.name.clone(),
@@ -206,6 +212,7 @@ fn state(member: &Member) -> State {
         _ if member.is_disabled() => return State::Disabled,
         _ => {}
     }
+    // Refused before the connection state: such a server was never connected to.
     if let Some(error) = &member.facts().refused {
         return State::of(error.clone());
     }
@@ -213,6 +220,7 @@ fn state(member: &Member) -> State {
         None | Some(ServerState::Idle) => State::Idle,
         Some(ServerState::Connecting) => State::Connecting,
         Some(ServerState::Connected) => {
+            // The state lags behind by a moment when a connection has just ended.
             match member.ready().and_then(|r| r.server.last_close_reason()) {
                 Some(reason) => ended(member, reason),
                 None => match rejection_of(member) {

@@ -55,6 +55,8 @@ impl View {
 
     /// The tools of all servers that are known by now, by server and in its order.
     pub fn tools(&self) -> Vec<ToolHandle> {
+        // The revision first: handles made from an older catalog then look again when they are
+        // called.
         let (found, catalog) = (revision(), self.catalog());
         let handle = |entry| ToolHandle::new(&self.host, &self.caller, entry, found);
         let is_seen = |entry: &&Arc<ToolEntry>| self.host.sees_tool(&self.caller, entry);
@@ -122,6 +124,7 @@ impl View {
             let member = tool
                 .server()
                 .and_then(|it| self.host.registry.find(it).ok());
+            // A list that failed is the likelier reason than a name that does not exist.
             let unlisted = member.and_then(|it| it.listing.why_unlisted(ItemKind::Tool));
             return found.map_err(|error| unlisted.unwrap_or(error));
         }
@@ -192,6 +195,7 @@ impl View {
         let catalog = self.catalog();
         match catalog.resolve_prompt(name) {
             Ok(entry) if !self.host.sees_prompt(&self.caller, entry) => {
+                // The audit has the server's own name for it, whatever name the agent used.
                 let name_there = Arc::from(entry.name());
                 let subject = Subject::new(What::Prompt, &name_there).arguments(arguments);
                 self.record_denial(&**entry, subject);
@@ -227,15 +231,19 @@ impl View {
             return Some(event);
         }
         let is_own = |call: &Call| *call.caller == *caller.id().as_str();
+        // An agent sees its own calls, and only servers that it may know of.
         if !self.host.access.knows(caller, event.server()) || !event.call().is_none_or(is_own) {
             return None;
         }
         match &mut event {
+            // A denial would tell the agent that there is something to be denied.
             Event::Decided { decision, .. } if *decision != "allow" => return None,
             Event::Notice { .. }
             | Event::LoginNeeded { .. }
             | Event::TokenRenewed { .. }
             | Event::LoginFailed { .. } => return None,
+            // That something changed is harmless; names and texts of errors may not be for this
+            // caller.
             Event::CatalogChanged { changes, .. } => changes.clear(),
             Event::ConnectFailed { error: words, .. }
             | Event::ListFailed { error: words, .. }
@@ -280,6 +288,7 @@ impl View {
             };
         }
         let mut opening = JoinSet::new();
+        // A server that failed or was refused before is not tried again for every unknown name.
         let is_untried = |member: &Arc<Member>| {
             may_know(member)
                 && host.keeper.part(member).is_none()
@@ -291,6 +300,7 @@ impl View {
             // One that cannot be used does not have it.
             opening.spawn(async move { drop(host.open(&member, Want::Use, lists).await) });
         }
+        // The first server that has it is enough: one that hangs is not waited for.
         while opening.join_next().await.is_some() {
             if is_known(&self.catalog()) {
                 // The others go on in the background: their items will be wanted too.
@@ -309,6 +319,7 @@ impl View {
         what: &'static str,
         names: impl Fn(&Catalog) -> Vec<String>,
     ) -> Error {
+        // If the server is known, only its own tools are worth suggesting.
         let known = match &unknown.server {
             Some(server) if what == "tool" => match catalog.server(server.as_str()) {
                 Some(part) => {

@@ -55,6 +55,7 @@ impl Pinned {
 
     /// Pins everything that a server offers, and keeps as much text as the limits allow.
     pub fn within(part: &ServerCatalog, bounds: &PinLimits) -> Self {
+        // One budget for all texts of a server; the hashes are kept whatever their number.
         let mut room = bounds.server_bytes;
         let instructions = part.whole_instructions();
         Self {
@@ -115,6 +116,7 @@ impl Pinned {
         }
         let bounds = PinLimits::default();
         let before = self.tools.get(entry.name());
+        // One definition has its own bound, so the budget of the server does not matter here.
         let after = pin(canonical(entry.raw()), &mut usize::MAX.clone(), &bounds);
         Some(compare::one(
             Kind::Tool,
@@ -189,6 +191,7 @@ macro_rules! item {
             }
 
             fn hash(&self) -> Hash {
+                // Kept in the entry: this runs before every call.
                 Hash::new(*self.mark(|definition| *$hash(definition).as_bytes()))
             }
         }
@@ -231,6 +234,7 @@ pub(super) fn pin(text: String, room: &mut usize, bounds: &PinLimits) -> Pin {
     let is_cut = text.len() > most;
     let mut text = text;
     if is_cut {
+        // On a boundary of characters, so that the text stays valid.
         let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
         text.truncate(end.unwrap_or_default());
         text.shrink_to_fit();

@@ -58,6 +58,7 @@ impl CallerId {
     /// # Errors
     /// Fails if the id is not usable, or if it is the owner's.
     pub fn parse(id: &str) -> Result<Self, ParseCallerIdError> {
+        // Ids appear in logs, approvals and questions, so they are short and have no spaces.
         let why = if id.is_empty() {
             "it is empty"
         } else if id.chars().count() > MOST {

@@ -64,6 +64,7 @@ impl Grant {
             at: text.get(..byte).unwrap_or(text).chars().count() + 1,
             why,
         };
+        // First, because the text is repeated in every other error.
         if let Some((at, _)) = text.char_indices().find(|(_, c)| c.is_control()) {
             return Err(bad(at, "there is a control character"));
         }
@@ -71,6 +72,7 @@ impl Grant {
             return Err(bad(0, "it does not begin with `mcp:`"));
         };
         let start = SCHEME.len();
+        // The first colon that is not escaped: names of items may have colons of their own.
         let end = separator(rest).map(|end| start + end);
         let server = text.get(start..end.unwrap_or(text.len()));
         let server = server.unwrap_or_default();
@@ -97,10 +99,12 @@ impl Grant {
                 return Err(bad(end + 1, why));
             }
         }
+        // After the plurals: `tools/x` would pass as a tool of that name.
         let (kind, name) = split_kind(item);
         if name.is_empty() {
             return Err(bad(text.len(), "a name is missing; `*` is all of them"));
         }
+        // Almost always a slip, and it would match nothing.
         if name.trim() != name {
             let spaces = name.len() - name.trim_start().len();
             let at = match spaces {
@@ -208,6 +212,7 @@ fn split_kind(item: &str) -> (Kind, &str) {
 /// Returns `true` if a pattern for tools is unambiguous without `tool/` before it.
 fn is_plain(item: &str) -> bool {
     let first = item.split_once('/').map(|(first, _)| first);
+    // The plurals count too, since `parse` refuses them.
     let first = first.map(|first| first.trim_end_matches('s'));
     first.is_none_or(|first| !["tool", "resource", "prompt"].contains(&first))
 }

@@ -120,11 +120,13 @@ impl Policy {
 
     /// Decides about a request. Does not look at approvals: see [`Approvals`](super::Approvals).
     pub fn decide(&self, request: &Request<'_>) -> Decision {
+        // The owner first: no rule restricts the person.
         if request.caller.is_owner() {
             return Decision::Allow(Reason::Owner);
         }
         match self.objection(request) {
             Err(reason) => Decision::Deny(reason),
+            // Listing is not asked about: a question for each list would teach people to say yes.
             Ok((Level::Trusted, _)) if request.verb != Verb::List => {
                 Decision::Ask(Reason::Level(Level::Trusted), Scope::Server)
             }
@@ -141,6 +143,7 @@ impl Policy {
             return Err(Reason::Unfit);
         }
         let server = self.servers.get(target.server());
+        // The audience before the agent's policy: it belongs to the server's entry.
         if server.is_some_and(|rules| !rules.audience.has(agent)) {
             return Err(Reason::Audience(target.server().clone()));
         }
@@ -149,6 +152,7 @@ impl Policy {
         if level == Level::Sandboxed {
             return Err(Reason::Level(level));
         }
+        // Blocks before grants: a grant never overrides a block.
         if let Some(reason) = filtered(server, policy, target) {
             return Err(reason);
         }
@@ -160,9 +164,11 @@ impl Policy {
 
     /// Asks the predicates about an item; they are not asked about a server itself.
     fn admitted(&self, request: &Request<'_>) -> Result<(), Reason> {
+        // Predicates are about items; a server as a whole is decided by the rules alone.
         if self.hooks.is_empty() || request.target.item().is_none() {
             return Ok(());
         }
+        // With the usual verb, so that listing an item and using it get the same answer.
         let request = Request::usual(request.caller, request.target);
         for hook in &self.hooks {
             if let Verdict::Deny(words) = hook.admit.admit(&request) {
@@ -183,6 +189,7 @@ fn filtered(
     let whose = || List::Server(target.server().clone());
     let of_server = server.map(|rules| &rules.tools).zip(target.tool());
     let block = of_server.and_then(|(filter, tool)| filter.blocks(tool, whose));
+    // All blocks before all allow lists: a block is the clearer reason to report.
     if let Some(reason) = block.or_else(|| agent.blocks(target)) {
         return Some(reason);
     }

@@ -28,6 +28,7 @@ pub struct Responder {
 impl Responder {
     /// Creates the handlers for one server; it may use the model only if `may_sample` is set.
     pub fn new(server: ServerName, mut handlers: Handlers, may_sample: bool) -> Self {
+        // Removed here rather than refused later: the capability is then not declared either.
         if !may_sample {
             handlers.sample = None;
         }
@@ -77,6 +78,8 @@ impl Respond for Responder {
     fn respond<'a>(&'a self, request: &'a InputRequest) -> Responding<'a> {
         Box::pin(async move {
             let Handlers { sample, roots, .. } = &self.handlers;
+            // A question of a kind that was not declared is answered as if the method did not
+            // exist.
             match (request, self.elicit_operator(), sample, roots) {
                 (InputRequest::Elicit(question), Some(operator), ..) => {
                     let (refusals, tell) = (&self.refusals, &*self.tell);
@@ -100,6 +103,7 @@ impl Respond for Responder {
                 let request = ElicitRequest::new(self.server.clone(), question.clone());
                 Box::pin(operator.finish_visit(request))
             }
+            // Without an operator the visit ends when the server says so.
             None => Box::pin(std::future::pending()),
         }
     }

@@ -40,11 +40,13 @@ impl Roots {
         let folders: Vec<PathBuf> = folders.map(|one| one.as_ref().to_owned()).collect();
         let (mut roots, mut missing) = (Vec::new(), Vec::new());
         for folder in &folders {
+            // The real path: a server that follows links should arrive inside its root.
             match real(folder) {
                 Some(real) => roots.push(root(&real)),
                 None => missing.push(folder.clone()),
             }
         }
+        // Locked after the folders were looked at, which may take long on a network drive.
         let mut told = self.lock();
         let has_changed = told.roots != roots;
         (told.roots, told.missing, told.folders) = (roots, missing, Some(folders));
@@ -75,6 +77,7 @@ impl Roots {
     /// Decides whether the server of a new connection may ask for roots.
     pub(crate) fn begin(&self) {
         let mut told = self.lock();
+        // Fixed at the handshake: a capability cannot be added to a connection later.
         told.is_declared = told.folders.as_ref().is_some_and(|all| !all.is_empty());
     }
 

@@ -36,6 +36,7 @@ pub async fn admit<F>(
 where
     F: Future<Output = ServerApproval>,
 {
+    // An unreadable store is an error, not a question: asking again would hide the loss.
     let standing = store.standing(claim)?;
     if standing == Standing::Approved {
         return Ok(Admission::Admitted);
@@ -47,6 +48,7 @@ where
             store.is_free().await;
             store.approve(claim)?;
         }
+        // Nothing is stored, so the next start asks again.
         ServerApproval::ApproveOnce => {}
         ServerApproval::Refuse => return Ok(Admission::Refused(Box::new(question))),
     }

@@ -69,6 +69,7 @@ impl EnvFile {
     /// A file with these names and this text.
     pub fn read(path: impl Into<PathBuf>, mut names: Vec<String>, text: &str) -> Self {
         let mut seen = HashSet::new();
+        // Each name once, in the order of the file.
         names.retain(|name| seen.insert(name.clone()));
         Self {
             path: path.into(),
@@ -98,6 +99,8 @@ impl EnvFile {
             (Ok(names), Some(content)) => {
                 json!({"path": file, "names": names, "content": content.to_string()})
             }
+            // Not the reason: its words may differ from system to system, and the fingerprint with
+            // them.
             _ => json!({"path": file, "unreadable": true}),
         }
     }
@@ -122,6 +125,7 @@ impl Content {
 
     /// Reads the file again and returns `true` if its content has changed.
     pub fn has_changed(&self) -> bool {
+        // A file that could not be read then was not bound, so it cannot have changed.
         self.hash.is_ok() && Self::of(&self.path).hash != self.hash
     }
 
@@ -150,6 +154,7 @@ fn hash(path: &Path) -> Result<Fingerprint, String> {
         Refusal::Io(_) => "it cannot be read".to_owned(),
         _ => error.to_string(),
     })?;
+    // One byte more than is taken, to tell a file of exactly that size from a larger one.
     let mut reader = opened.into_file().take(MOST_BYTES + 1);
     let (mut hasher, mut read) = (Sha256::new(), 0_u64);
     let mut buffer = vec![0; 64 * 1024];

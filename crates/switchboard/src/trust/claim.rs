@@ -89,6 +89,8 @@ impl Claim {
     /// None of them equals [`Claim::fingerprint`].
     pub(super) fn weaker_fingerprints(&self) -> Vec<Fingerprint> {
         let mut weaker = Vec::new();
+        // From the strictest down: what an earlier release, or a weaker setting, would have
+        // approved.
         if !self.contents.is_empty() {
             weaker.push(self.fingerprint_with(&[]));
         }
@@ -102,6 +104,7 @@ impl Claim {
     /// and the references.
     pub(crate) fn description(&self) -> Fingerprint {
         let program = self.program.as_deref();
+        // A program that a variable names may be another one tomorrow, with the same description.
         let program = program.filter(|_| !self.names_program_by_reference());
         self.form(PLAIN, program.map(path::to_text).as_deref(), None)
     }
@@ -126,6 +129,7 @@ impl Claim {
     }
 
     fn form(&self, version: u32, program: Option<&str>, bound: Option<Value>) -> Fingerprint {
+        // A set: the order in which an entry refers to things does not matter.
         let references: BTreeSet<&String> = self.references.iter().collect();
         let mut document = json!({
             "version": version,

@@ -119,6 +119,7 @@ impl FromStr for Prefix {
     type Err = ParseFingerprintError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Scripts paste prefixes with and without the scheme.
         let digits = lowercase(text.strip_prefix(SCHEME).unwrap_or(text))?;
         if (SHORTEST..=64).contains(&digits.len()) {
             Ok(Self(digits))

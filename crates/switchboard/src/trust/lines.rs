@@ -22,6 +22,7 @@ const ANOTHER: &str = " (another value)";
 /// Everything that there is to see, masked by a policy.
 pub(super) fn of(question: &Question, policy: MaskPolicy) -> Vec<String> {
     let claim = &question.claim;
+    // Masked here, once: no line below sees a value that must not be shown.
     let facts = mask::facts(&claim.entry, policy);
     let mut lines = vec![
         format!("server: {}", exact_word(claim.server.as_str())),
@@ -45,6 +46,7 @@ pub(super) fn of(question: &Question, policy: MaskPolicy) -> Vec<String> {
     lines.extend(references.map(|reference| format!("reads: {}", exact_word(reference))));
     lines.extend(login(claim));
     lines.extend(contents(claim));
+    // After the facts that they are about.
     lines.extend(careful::lines(claim));
     let shadows = claim.shadows.iter();
     lines.extend(shadows.map(|origin| format!("hides: {}", shadowed(origin))));
@@ -66,6 +68,7 @@ pub(super) fn summary(question: &Question, policy: MaskPolicy) -> Vec<String> {
     let facts = mask::facts(&claim.entry, policy);
     let words = words(&facts);
     let careful = careful::lines(claim);
+    // A server must not push its command off the screen with many warnings.
     let more = careful.len().saturating_sub(SUMMARY_CAREFUL);
     let mut lines: Vec<String> = careful.into_iter().take(SUMMARY_CAREFUL).collect();
     if more > 0 {
@@ -94,6 +97,7 @@ fn shortened(line: &str) -> String {
         return line.to_owned();
     }
     let head: String = line.chars().take(SUMMARY_HEAD).collect();
+    // Both ends stay: what matters may be at the end of a long command.
     let tail = SUMMARY_CHARS - SUMMARY_HEAD;
     let tail: String = line.chars().skip(count - tail).collect();
     let cut = count - SUMMARY_CHARS;

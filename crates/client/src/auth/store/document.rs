@@ -63,6 +63,8 @@ impl StoredEndpoint {
             reach: match self.reach.as_str() {
                 "person" => Reach::Person,
                 "local" => Reach::LocalServer,
+                // An unknown word of a later version gets the least: such an endpoint may not be on
+                // this machine.
                 _ => Reach::Server,
             },
         })
@@ -130,9 +132,11 @@ impl Credential {
         let now = now();
         self.access_token = tokens.access_token;
         self.token_type = tokens.token_type;
+        // RFC 6749, section 6: without a new refresh token the old one stays valid.
         if tokens.refresh_token.is_some() {
             self.refresh_token = tokens.refresh_token;
         }
+        // RFC 6749, section 5.1: scopes that are not mentioned are unchanged.
         if let Some(scopes) = tokens.scopes {
             self.scopes = scopes;
         }
@@ -310,6 +314,8 @@ impl CredentialSet {
     /// Removes the credential of a server, and returns it.
     pub fn remove_server(&mut self, server: &str, profile: &str) -> Option<Credential> {
         let key = self.binding(server, profile)?.key.clone();
+        // The binding goes first: whether the credential goes too depends on the bindings that
+        // remain.
         self.bindings
             .retain(|known| !(known.server == server && known.profile == profile));
         // Another server may use the same token: then the credential stays.
@@ -343,6 +349,7 @@ impl CredentialSet {
 
     /// Adds a credential, replacing one with the same key.
     pub(crate) fn put(&mut self, credential: Credential, limits: &Limits) {
+        // Replaced at the end of the list, so that the oldest is the first to be dropped.
         self.credentials.retain(|known| known.key != credential.key);
         self.credentials.push(credential);
         keep_last(&mut self.credentials, limits.auth_credentials);
@@ -358,6 +365,7 @@ impl CredentialSet {
 
     pub(crate) fn registration(&self, issuer: &str, redirect_uri: &str) -> Option<&Registration> {
         let now = now();
+        // The newest first: a provider may have dropped an older one.
         self.registrations.iter().rev().find(|known| {
             known.issuer == issuer
                 && known.redirect_uri == redirect_uri
@@ -388,6 +396,7 @@ impl CredentialSet {
 
     pub(crate) fn put_pending(&mut self, pending: PendingLogin, limits: &Limits) {
         let now = now();
+        // Logins that were never finished do not push out those that still may be.
         self.pending.retain(|known| known.expires_at > now);
         self.pending.push(pending);
         keep_last(&mut self.pending, limits.auth_pending);
@@ -404,6 +413,7 @@ impl CredentialSet {
 /// Compares in constant time.
 fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
+    // All bytes are compared, so that the time tells nothing about the first difference.
     let differ = left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b));
     left.len() == right.len() && std::hint::black_box(differ) == 0
 }

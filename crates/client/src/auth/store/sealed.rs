@@ -85,6 +85,7 @@ impl KeySource for KeyFile {
         if let Some(key) = self.read()? {
             return Ok(key);
         }
+        // Made before the lock is taken, and thrown away if another process was first.
         let text = encoded(&new_key()?);
         let made = self.store.change(PATIENCE, |held| {
             // Another process may have created one since we looked: its key stays.
@@ -96,6 +97,7 @@ impl KeySource for KeyFile {
         });
         made.map_err(|error| key_failed(&error))?;
         let gone = || TokenStoreError::Key("the file of the key is gone".to_owned());
+        // Read back, so that all processes use the key that is in the file.
         self.read()?.ok_or_else(gone)
     }
 
@@ -187,6 +189,7 @@ impl SealedFile {
         &self,
         work: impl FnOnce(&SealedStore) -> Result<T, TokenStoreError> + Send + 'static,
     ) -> Result<T, TokenStoreError> {
+        // Files and keyrings block, so they are used on a thread of their own.
         let inner = Arc::clone(&self.inner);
         let done = tokio::task::spawn_blocking(move || work(&inner)).await;
         done.map_err(|_| TokenStoreError::File("the work on them was stopped".to_owned()))?
@@ -199,6 +202,7 @@ impl SealedStore {
             .known_key
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // Kept for the life of the process: a keyring may ask the person each time.
         let key = match known.as_ref() {
             Some(key) => key.clone(),
             None => known.insert(self.key.key()?).clone(),
@@ -296,6 +300,7 @@ impl TokenStore for SealedFile {
                 if let Some(held) = tried.await? {
                     return Ok(RenewalLock::new(held));
                 }
+                // Tried at least once, even with no patience at all.
                 if start.elapsed() >= patience {
                     return Err(TokenStoreError::Busy);
                 }
@@ -325,6 +330,7 @@ impl fmt::Debug for SealedFile {
 /// The lock file of a key: a digest, because issuers cannot be file names.
 fn lock_name(key: &CredentialKey) -> String {
     let whole = [&key.issuer, &key.resource, &key.client_id, &key.profile].map(String::as_str);
+    // A hash: issuers and resources are URLs, which are no names for files.
     let digest = base64url(&sha256(whole.join("\0").as_bytes()));
     let short: String = digest.chars().take(22).collect();
     format!("tokens-{short}.lock")

@@ -40,6 +40,7 @@ impl HttpAuthFetch {
     /// Creates a client that may also use addresses which the person allowed.
     pub fn allowing(allowed: &[AddressRange]) -> Self {
         let mut clients = Vec::new();
+        // A client for each: the addresses that may be reached are a property of its connector.
         for reach in [Reach::Person, Reach::Server, Reach::LocalServer] {
             for is_plain in [false, true] {
                 let client = Client::reaching(reach, is_plain, allowed);
@@ -84,6 +85,7 @@ impl HttpAuthFetch {
         for (name, value) in &request.headers {
             let value = HeaderValue::from_str(value.expose());
             let mut value = value.map_err(|_| unsendable("a header cannot be sent"))?;
+            // Kept out of the debug output and of the compression tables of HTTP/2.
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
@@ -141,6 +143,7 @@ fn failed(failed: Failed) -> AuthFetchError {
         | FaultKind::Connect { what }
         | FaultKind::Tls { what }
         | FaultKind::Interrupted { what } => match failed.sent {
+            // The difference matters for tokens: a refresh that was never sent may be repeated.
             Sent::Never => AuthFetchError::NotSent(what),
             Sent::Maybe | Sent::Answered => AuthFetchError::Interrupted(what),
         },

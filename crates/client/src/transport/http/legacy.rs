@@ -65,6 +65,8 @@ impl Legacy {
     pub(crate) fn session_for(&self, message: &Outgoing<'_>) -> Option<SessionId> {
         let state = self.state();
         match &state.next {
+            // The handshake's second message goes to the new session, while others still use the
+            // old one.
             Some(next) if message.method == Initialized::NAME => next.clone(),
             _ => state.id.clone(),
         }
@@ -119,6 +121,7 @@ impl Legacy {
             }
             state.version = version;
         }
+        // After the state was changed, so that a reader who sees the number sees the session too.
         self.opened.send_modify(|times| *times += 1);
     }
 
@@ -137,6 +140,7 @@ impl Legacy {
     /// Records that the listening stream of that session was answered.
     pub(crate) fn listened(&self, session: u64) {
         self.listened.send_if_modified(|last| {
+            // Never backwards: an older session may report late.
             let later = session > *last;
             *last = session.max(*last);
             later
@@ -154,6 +158,8 @@ impl Legacy {
         }
         let mut listened = self.listened.subscribe();
         let stands = listened.wait_for(|last| *last >= session);
+        // Not waited for a second time: a server without such a stream must not slow down every
+        // call.
         if within(patience, stands).await.is_err() {
             self.listened(session);
         }
@@ -196,6 +202,7 @@ impl Streamable {
             .await
             .map_err(|fault| not_now(fault).unwrap_or_else(|fault| lost(fault.to_string())))?;
         match agreed.version() {
+            // Another version would change the meaning of calls that are under way.
             Some(found) if found == version.as_str() => {}
             Some(found) => return Err(lost(format!("it speaks {found} now, and not {version}"))),
             None => return Err(lost("it refused the handshake".to_owned())),
@@ -244,6 +251,7 @@ fn not_now(fault: Fault) -> Result<Fault, Fault> {
     let passes = match fault.kind {
         FaultKind::Resolve { .. } | FaultKind::Connect { .. } => true,
         FaultKind::Interrupted { .. } | FaultKind::NoAnswer { .. } => true,
+        // These pass: the session itself may still be renewed by the next call.
         FaultKind::Status { status, .. } => matches!(status, 429 | 500..=599),
         _ => false,
     };
@@ -285,6 +293,7 @@ impl Inlet for Watching<'_> {
     fn message(&self, text: &[u8]) -> Heard {
         if result_of(text).is_some() {
             self.succeeded.store(true, Ordering::Relaxed);
+            // Withheld: the caller must not see a handshake whose session cannot be used.
             if !self.usable {
                 return Heard::Answer;
             }

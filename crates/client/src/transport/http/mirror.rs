@@ -147,6 +147,7 @@ fn properties_of(
             let mirror = mirror(&mark, &property, path)?;
             let is_same = |other: &Mirror| {
                 let name = &other.header_name;
+                // Names of headers do not differ in case.
                 name.eq_ignore_ascii_case(&mirror.header_name)
             };
             if found.iter().any(is_same) {
@@ -205,9 +206,11 @@ fn is_marked(schema: &Raw, depth: usize) -> Result<bool, MirrorError> {
 }
 
 fn is_marked_below(keyword: &str, value: &Raw, depth: usize) -> Result<bool, MirrorError> {
+    // Examples and constants are data: a mark in them marks nothing.
     if DATA.contains(&keyword) {
         return Ok(false);
     }
+    // The keys of these maps are names of the tool's own, not keywords.
     if !MAPS.contains(&keyword) || !value.is_object() {
         return is_marked(value, depth);
     }
@@ -262,6 +265,7 @@ fn integer(text: &str) -> Option<i64> {
 
 /// Encodes a header value: verbatim, or in base64 if it would not survive.
 pub(crate) fn encode_value(value: &str) -> Cow<'_, str> {
+    // A plain value that looks like an encoded one is encoded too, so that it can be read back.
     let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && !value.starts_with(' ')
         && !value.ends_with(' ')
@@ -314,6 +318,7 @@ impl Tools {
         let mirrors = find_mirrors(tool.input_schema().raw());
         let mirrors = mirrors.map_err(|bad| bad.to_string())?;
         if mirrors.is_empty() {
+            // The tool may have had mirrors before.
             self.mirrors().remove(tool.name());
         } else {
             self.mirrors().insert(tool.name().to_owned(), mirrors);
@@ -339,6 +344,7 @@ impl Tools {
         let Some(mirrors) = mirrors.get(tool) else {
             return Vec::new();
         };
+        // Read only for tools with mirrors: few have any.
         let arguments = params().and_then(|params| params.member("arguments"));
         arguments
             .map(|arguments| values(mirrors, &arguments))

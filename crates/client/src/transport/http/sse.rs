@@ -159,10 +159,12 @@ impl Sse {
     pub fn push(&mut self, bytes: &[u8]) {
         let mut rest = self.past_bom(bytes);
         while let Some((&first, after)) = rest.split_first() {
+            // CR LF is one line end, even if a read ended between the two.
             if std::mem::take(&mut self.after_cr) && first == b'\n' {
                 rest = after;
                 continue;
             }
+            // Whole stretches at a time: data lines are long.
             let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
             let (part, ended) = rest.split_at(end);
             self.take_part(part);
@@ -184,6 +186,7 @@ impl Sse {
             Piece::OverLimitEnd { id, .. } => id.as_ref(),
             Piece::OverLimit { .. } => None,
         };
+        // Only now, when the event is taken: a lost connection resumes after what was really read.
         if let Some(id) = id {
             self.last_id = Some(id.clone()).filter(|id| !id.is_empty());
         }
@@ -235,6 +238,7 @@ impl Sse {
         let Some(seen) = self.bom else {
             return bytes;
         };
+        // The mark may be cut in two by reads of any size.
         let wanted = BOM.get(seen..).unwrap_or_default();
         if wanted.len() > bytes.len() && wanted.starts_with(bytes) {
             self.bom = Some(seen + bytes.len());
@@ -268,6 +272,7 @@ impl Sse {
                 Line::Name => rest = self.take_name(rest),
                 Line::Colon(field) => {
                     self.begin_value(field);
+                    // One space after the colon belongs to the syntax; others to the value.
                     if first == b' ' {
                         rest = after;
                     }
@@ -286,6 +291,7 @@ impl Sse {
     /// Parses a field name up to its colon, and returns the rest.
     fn take_name<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
         /// One more than the longest known name.
+        // No known field has a longer name, so more need not be kept.
         const LONGEST: usize = 6;
         let room = LONGEST.saturating_sub(self.value.len());
         let near = rest.get(..room.min(rest.len())).unwrap_or_default();
@@ -305,6 +311,7 @@ impl Sse {
     fn begin_value(&mut self, field: Field) {
         self.value.clear();
         self.line = Line::Value(field);
+        // Several data lines are one text, joined by line ends.
         if field == Field::Data && std::mem::replace(&mut self.block.has_data, true) {
             self.take_data(b"\n");
         }
@@ -313,6 +320,7 @@ impl Sse {
     fn take_data(&mut self, bytes: &[u8]) {
         self.data_bytes += bytes.len() as u64;
         let block = &mut self.block;
+        // Too large already: only its end is kept, where the id of an answer may be.
         if let Some(over) = &mut block.over {
             return over.take(bytes);
         }
@@ -376,6 +384,7 @@ impl Sse {
                 tail: over.into_bytes(),
                 id,
             },
+            // An id without data primes the connection: it can be resumed from there.
             (None, Some(id)) if block.data.is_empty() => Piece::Primed { id },
             (None, id) if block.has_data => Piece::Event(Event {
                 event: block.name,

@@ -164,6 +164,7 @@ impl Runner {
     /// Returns the runner that a command and its first arguments name, and the arguments after them.
     pub(super) fn of<'a>(command: &str, args: &'a [&'a str]) -> Option<(Self, &'a [&'a str])> {
         let program = program(command);
+        // The arguments after the subcommand; options may stand before it.
         let behind = |words: &[&str]| -> Option<&'a [&'a str]> {
             let at = first_words(args, words)?;
             args.get(at..)
@@ -241,6 +242,7 @@ fn first_words(args: &[&str], words: &[&str]) -> Option<usize> {
 /// Returns true if an argument may be the value of the option before it: `docker --context x run`.
 fn follows_option(args: &[&str], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| args.get(at));
+    // It may be the value of that option, which only the tool's own parser could tell.
     before.is_some_and(|before| before.starts_with('-') && !before.contains('='))
 }
 
@@ -248,6 +250,7 @@ fn follows_option(args: &[&str], at: usize) -> bool {
 fn program(command: &str) -> String {
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = name.to_ascii_lowercase();
+    // As Windows finds them by the bare name.
     let ends = [".exe", ".cmd", ".bat", ".ps1"];
     let plain = ends.iter().find_map(|end| name.strip_suffix(end));
     plain.unwrap_or(&name).to_owned()

@@ -41,6 +41,7 @@ pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
         FaultKind::SessionId { what } => session_id(what),
         FaultKind::TooManyAttempts { wait } => left_alone(fault, *wait),
     };
+    // First of the facts, whatever went wrong: it is the one thing that people can check.
     diagnosis.facts.insert(0, ("url", fault.url.clone()));
     diagnosis.steps.extend(in_entry(&fault.kind, place));
     diagnosis
@@ -48,6 +49,7 @@ pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
 
 /// Returns the change to make in the server's config entry.
 fn in_entry(kind: &FaultKind, place: Place<'_>) -> Option<Step> {
+    // A server without an entry (a URL on the command line) has nothing to edit.
     let entry = place.entry_place()?;
     let correct_url = || Step::Do(format!("then correct `url` in its entry: {entry}"));
     match kind {
@@ -130,6 +132,7 @@ fn forbidden(what: &str) -> Diagnosis {
 
 fn connect(fault: &Fault, what: &str) -> Diagnosis {
     let place = place(&fault.url);
+    // Refused means that the machine is there; anything else may be the network.
     let (title, causes) = if what.to_ascii_lowercase().contains("refused") {
         (
             format!("nothing listens on {place}"),
@@ -209,6 +212,7 @@ fn redirect(fault: &Fault, status: u16, location: &str, what: &str) -> Diagnosis
 }
 
 fn content_type(fault: &Fault, found: &str, excerpt: &str) -> Diagnosis {
+    // Some servers send pages without saying so.
     let is_page = found.contains("html") || excerpt.trim_start().starts_with('<');
     let (title, causes) = if is_page {
         (

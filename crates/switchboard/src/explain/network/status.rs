@@ -33,6 +33,7 @@ pub(super) fn diagnose_status(fault: &Fault, place: Place<'_>) -> Diagnosis {
     if let Some(wait) = retry_after {
         let wait = calls::seconds(*wait);
         let step = format!("wait {wait}, as the server asks, and try again");
+        // First: other steps would only be refused again.
         diagnosis.steps.insert(0, step.into());
         diagnosis.facts.push(("retry after", wait));
     }
@@ -88,6 +89,7 @@ fn with_token(url: &str) -> Step {
 fn unauthorized(fault: &Fault, challenge: Option<&str>, place: Place<'_>) -> Diagnosis {
     let scopes = demanded_scopes(challenge.unwrap_or_default());
     let challenge = challenge.unwrap_or_default().to_ascii_lowercase();
+    // RFC 6750: a server that names the error has seen a token.
     let cause = if challenge.contains("invalid_token") || challenge.contains("expired") {
         "the token that was sent is wrong or has expired"
     } else {
@@ -100,6 +102,7 @@ fn unauthorized(fault: &Fault, challenge: Option<&str>, place: Place<'_>) -> Dia
             scheme: CredentialScheme::Basic,
         }];
     }
+    // RFC 9728: such a server can be logged in to.
     if challenge.contains("resource_metadata") {
         steps.push(Step::LogIn {
             server: place.0.server.clone(),
@@ -201,6 +204,7 @@ fn diagnose_server_fault(status: u16) -> Diagnosis {
 
 fn other(status: u16, url: &str, excerpt: &str) -> Diagnosis {
     let words = excerpt.to_ascii_lowercase();
+    // What common servers write when they get plain HTTP on a port for TLS.
     let is_tls = words.contains("https server") || words.contains("to https port");
     let (causes, steps) = if url.starts_with("http://") && is_tls {
         let secure = url.replacen("http://", "https://", 1);

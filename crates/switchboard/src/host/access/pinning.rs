@@ -35,12 +35,15 @@ impl Access {
     /// Returns true if the definitions of a server are approved as they are now, so that this tool
     /// can be called without asking, reading or waiting. It holds until the member changes.
     pub(in crate::host) fn is_cleared(&self, member: &Member, entry: &Arc<ToolEntry>) -> bool {
+        // `Warn` reports drifts at each call, and `Off` has no baseline to compare with.
         if !matches!(self.pin_mode, Mode::Ask | Mode::Block) {
             return false;
         }
         let Some(part) = self.part(member) else {
             return false;
         };
+        // By address: the keeper shares entries that did not change, and makes new ones for those
+        // that did.
         let is_current = part.freshness() == Freshness::Live
             && part
                 .tool(entry.name())
@@ -104,6 +107,7 @@ impl Access {
         part: &Arc<ServerCatalog>,
         pinned: &Arc<Pinned>,
     ) -> bool {
+        // By address again: a new part or a new baseline is a new allocation.
         if let Some((of, to, is_so)) = &member.baseline.lock().instructed
             && Arc::ptr_eq(of, part)
             && Arc::ptr_eq(to, pinned)
@@ -139,10 +143,12 @@ impl Access {
         if drifts.is_empty() {
             return false;
         }
+        // The person sees exactly the drifts that are stored afterwards.
         let request = ChangeRequest::new(member.name.clone(), drifts.clone());
         if self.operator.approve_change(request).await != ChangeApproval::Approve {
             return false;
         }
+        // The file's lock is waited for here: the store itself would block the thread.
         self.pins.is_free().await;
         self.approve_drifts(member, &drifts).is_ok()
     }
@@ -157,6 +163,7 @@ impl Access {
             Some(part) if !pinned.instructions(&part).is_pinned() => pinned.compare(&part),
             _ => Vec::new(),
         };
+        // Changes of other tools are asked about when those are called.
         drifts.retain(|drift| drift.kind == Kind::Instructions);
         drifts.extend(pinned.drift(entry));
         drifts
@@ -170,6 +177,7 @@ impl Access {
     ) -> Result<(), StoreError> {
         let approved = self.pins.approve(&member.identity(), drifts)?;
         member.baseline.lock().pinned = approved;
+        // Prepared handles look again, and find the new baseline.
         member.mark_changed();
         Ok(())
     }
@@ -179,6 +187,7 @@ impl Access {
         if let Some(pinned) = &member.baseline.lock().pinned {
             return Some(Arc::clone(pinned));
         }
+        // Not under the member's lock: this may read a file.
         let pinned = self.pins.baseline(&member.identity()).ok()??;
         member.baseline.lock().pinned = Some(Arc::clone(&pinned));
         Some(pinned)
@@ -210,6 +219,7 @@ impl Access {
         let session = member.ready().and_then(|ready| ready.server.live());
         let mut announced = session.map(|session| session.changes());
         let mut catalog = self.catalog.clone();
+        // Only changes from here on count.
         catalog.mark_unchanged();
         let now = || tokio::time::Instant::now().into_std();
         let mut settling = Settling::new(now());
@@ -223,6 +233,7 @@ impl Access {
                 () = tokio::time::sleep_until(due) => continue,
             }
             let part = self.part(member);
+            // The catalog changes for other servers too: only this one's definitions matter.
             if !is_same(seen.as_deref(), part.as_deref()) {
                 settling.record_change(now());
             }

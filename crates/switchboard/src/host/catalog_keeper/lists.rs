@@ -73,6 +73,8 @@ impl CatalogKeeper {
         let keeps = member
             .ready()
             .is_some_and(|ready| ready.settings.cache_tools_list);
+        // The server's own word goes first, within our limit; a server without one is only kept if
+        // the entry says so.
         let age = match (ttl, keeps) {
             (Some(ttl), _) => ttl.min(self.options.limits.ttl),
             (None, true) => self.options.host_limits.list_age,
@@ -101,6 +103,8 @@ impl CatalogKeeper {
                 }));
             };
         }
+        // A list that was not read now keeps its known items, so that one slow list does not empty
+        // another.
         list!(Tool, tools, tool);
         list!(Prompt, prompts, prompt);
         list!(Resource, resources, resource);
@@ -111,6 +115,8 @@ impl CatalogKeeper {
                 .style(style.unwrap_or(self.options.name_style))
                 .filter(&ready.settings.tools);
         }
+        // Built with the previous part: entries that did not change are shared, and their compiled
+        // schemas with them.
         let part = builder
             .instructions(session.negotiated().instructions.clone())
             .freshness(Freshness::Live)
@@ -145,9 +151,12 @@ impl CatalogKeeper {
             Some((Err(error), _)) => {
                 let error = member.with_context(error);
                 let mut log = member.listing.log();
+                // One failure for each list: the latest explains it.
                 log.unlisted.retain(|(known, _)| *known != kind);
                 log.unlisted.push((kind, error.clone()));
+                // It is not fresh any more, so the next connection reads it whatever its age.
                 log.reads.remove(&kind);
+                // Not held while the event is emitted.
                 drop(log);
                 self.events.emit(|| Event::ListFailed {
                     server: member.name.clone(),
@@ -158,6 +167,7 @@ impl CatalogKeeper {
                 None
             }
             Some((Ok(listing), at)) => {
+                // The age counts from before the request, as the server made the list after that.
                 let ttl = listing.ttl;
                 let mut log = member.listing.log();
                 log.unlisted.retain(|(known, _)| *known != kind);
@@ -216,6 +226,8 @@ pub(super) async fn read_lists(
     on_tools: impl FnOnce(),
 ) {
     let began = Instant::now();
+    // Upgraded only to publish: a strong reference held while waiting would keep a dropped host
+    // alive.
     let put = |lists: ReadLists| {
         let keeper = keeper.upgrade();
         if let Some(keeper) = &keeper {
@@ -233,6 +245,7 @@ pub(super) async fn read_lists(
                 keeper.notice_emptiness(member);
             }
         } else {
+            // Nothing is read, but the known items are of this connection now, and not stale.
             put(ReadLists::default());
         }
         // An opener that wants tools goes on while the other lists are on their way.
@@ -244,6 +257,7 @@ pub(super) async fn read_lists(
         only(kinds.resources, session.list_resources()),
         only(kinds.resources, session.list_resource_templates()),
     );
+    // Published together: each publication builds the part anew and wakes its readers.
     if kinds.prompts || kinds.resources {
         put(ReadLists {
             tools: None,

@@ -37,6 +37,8 @@ impl Connection {
         // Wait until the end of the previous connection was reported: that marks its items stale,
         // which must not happen after the lists of this connection are read.
         let _turn = member.listing.turn.lock().await;
+        // Whichever is first: the host is gone, the server ended, it was removed, or the host shuts
+        // down.
         let reason = tokio::select! {
             () = self.keep_fresh(&keeper) => None,
             reason = session.closed() => Some(reason),
@@ -53,6 +55,7 @@ impl Connection {
 
     /// Reports that the connection is gone, and marks its items as stale.
     fn report_loss(&self, keeper: &CatalogKeeper, reason: &CloseReason) {
+        // The counters die with the session, so what it had to drop is reported now.
         let (member, counts) = (&self.member, self.session.counts());
         let shed = counts.dropped_notices + counts.shed_answers + counts.no_room;
         if shed > 0 {
@@ -90,6 +93,7 @@ impl Connection {
     /// Reads lists one time after the other.
     async fn refresh(&self, keeper: &Weak<CatalogKeeper>, limits: &HostLimits) {
         let (listing, number) = (&self.member.listing, self.number);
+        // Subscribed before the first list is read, so that a change during the reading is seen.
         let mut changes = self.session.changes();
         let mut kinds = None;
         let (mut last, mut rushes) = (Instant::now(), 0);
@@ -139,12 +143,14 @@ impl Connection {
         if session.negotiated().era() != Era::Modern || wish.is_empty() {
             return std::future::pending().await;
         }
+        // 2026-07-28: one request stays open, and its notifications come as they happen.
         let params = ListenParams {
             notifications: wish,
         };
         let mut ended = 0;
         loop {
             let begun = Instant::now();
+            // The answer ends the subscription, so the usual timeouts do not apply.
             let options = CallOptions::default().deadline(Deadline::within(FOREVER));
             match session.request::<Listen>(&params, options).await {
                 // It does not know how, or the connection is over.
@@ -158,12 +164,16 @@ impl Connection {
                 }
                 Ok(_) | Err(_) => {}
             }
+            // It was open for a good while, so this end is not one of a row.
             if begun.elapsed() > limits.relisten_most {
                 ended = 0;
             }
             let ceiling = doubled(limits.relisten, limits.relisten_most, ended);
             ended = ended.saturating_add(1);
+            // Half of the wait is random: a server that restarts is not asked by all of its clients
+            // at once.
             sleep(ceiling / 2 + share(ceiling / 2, dice())).await;
+            // Changes may have been announced while no subscription was open.
             self.member.listing.request_on(self.number);
         }
     }
@@ -171,6 +181,8 @@ impl Connection {
     /// Sets the log level that is wanted of the server, on a new connection.
     async fn set_log_level(&self, keeper: &Weak<CatalogKeeper>) {
         let (member, session) = (&self.member, &self.session);
+        // A legacy server logs at a level of its own choice, which is not touched unless a level
+        // was set.
         let usual = || {
             let is_modern = session.negotiated().era() == Era::Modern;
             let keeper = keeper.upgrade().filter(|_| is_modern)?;
@@ -195,6 +207,7 @@ impl Connection {
 
 /// Waits until a list has been quiet for a while, but not for ever.
 async fn quiet(changes: &mut watch::Receiver<Changes>, limits: &HostLimits) {
+    // A server that announces without end still has its lists read, after this time.
     let last = Instant::now() + limits.unrest;
     loop {
         let calm = (Instant::now() + limits.quiet).min(last);

@@ -83,6 +83,8 @@ impl Registry {
         match &member.source {
             Source::Spec(spec) => {
                 let secrets = self.secrets_of(spec);
+                // Described by the program itself, so there is nothing to approve and nothing to
+                // fill in.
                 let mut spec = spec.clone();
                 allow_fetch_time(&mut spec, &self.options.limits);
                 let endpoint = self.resolve_endpoint(member, &spec)?;
@@ -93,6 +95,7 @@ impl Registry {
                 // 2. Approved, before anything that the entry refers to is filled in: a cloned
                 // repository must not have its questions asked or its files read.
                 let approved = self.ensure_approved(entry).await?;
+                // Kept for the transport: the files are compared again at each start, not only now.
                 let contents = approved.contents.clone();
                 #[cfg(feature = "auth")]
                 logins::check_project(entry)?;
@@ -104,6 +107,7 @@ impl Registry {
                 let mut secrets = self.secrets_of(&spec);
                 self.add_references(entry, &mut secrets);
                 let mut endpoint = self.resolve_endpoint(member, &spec)?;
+                // Below the listeners and the reconnects, so that each start passes through it.
                 endpoint.connect = Unchanged::guard(endpoint.connect, contents);
                 Ok(self.connectable(member, endpoint, spec.settings, secrets))
             }
@@ -133,6 +137,7 @@ impl Registry {
         spec: &ServerSpec,
     ) -> Result<ResolvedEndpoint, Error> {
         let authorizer = logins::authorizer_for(spec, &self.options)?;
+        // Observed from the start: the first request may find that a login is needed.
         if let Some(authorizer) = &authorizer {
             authorizer.observe(Arc::new(LoginObserver::new(member, &self.events)));
         }
@@ -172,6 +177,7 @@ impl Registry {
         settings: Settings,
         mut secrets: Redactor,
     ) -> Ready {
+        // All secrets are known before the identity is taken: it may contain a URL with a token.
         secrets.merge(&self.options.secrets);
         #[cfg(feature = "auth")]
         if let Some(authorizer) = &endpoint.authorizer {
@@ -181,6 +187,7 @@ impl Registry {
         let connect = endpoint.connect;
         let identity = secrets.redact(&connect.identity()).into_owned();
         self.set_first_roots(member, &settings);
+        // The listener has the redactor: nothing that a server writes is shown without it.
         let listener = Listener {
             server: member.name.clone(),
             secrets: Arc::clone(&secrets),
@@ -189,6 +196,7 @@ impl Registry {
         };
         let connect = self.wrap_with_listeners(connect, listener.clone());
         let mut observer = Observer::new(member, &self.events, &self.on_connected, listener);
+        // At least one: no attempts at all would contradict `reconnect`.
         let policy = Reconnect {
             is_on: settings.reconnect,
             attempts: settings.max_reconnect_attempts.max(1),
@@ -202,6 +210,7 @@ impl Registry {
             observer.remember(&self.options.eras, server);
         }
         let (name, observer) = (member.name.clone(), Box::new(observer));
+        // A child of the host's: shutdown ends all servers, and removing one ends only that.
         let retired = self.closing.child_token();
         Ready {
             server: Server::with_observer(name, connect, options, policy, observer, retired),
@@ -216,12 +225,14 @@ impl Registry {
     /// Wraps the transport so that log listeners and the tap see its traffic.
     fn wrap_with_listeners(&self, connect: Box<dyn Connect>, listener: Listener) -> Connector {
         let tap = self.options.tap.as_ref();
+        // One for all connections of the server.
         let spot = tap.map(|tap| tap.spot(&listener.server, &listener.secrets));
         let listener = Arc::new(listener);
         let (events, cleanups) = (self.events.clone(), Arc::clone(&self.cleanups));
         let tell = move |link: Link| {
             let server = listener.server.clone();
             let (events, cleanups) = (events.clone(), Arc::clone(&cleanups));
+            // Kept as well as emitted: events are dropped when a reader falls behind.
             link.peer().on_cleanup(Box::new(move |cleanup| {
                 add_cleanup(&mut lock(&cleanups), &server, cleanup);
                 events.emit(|| Event::Notice {
@@ -247,6 +258,7 @@ impl Registry {
         roots: &Roots,
         secrets: &Arc<Redactor>,
     ) -> SessionOptions {
+        // What the program sets for all servers wins over what an entry says.
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
             .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
@@ -283,6 +295,8 @@ impl Registry {
             let Reference::Input(id) = reference else {
                 continue;
             };
+            // A file may refer to an input that it does not describe: the operator is asked by the
+            // id alone.
             let described = entry.inputs().iter().find(|input| input.id == *id);
             let input = described.cloned().unwrap_or_else(|| {
                 let mut input = Input::default();
@@ -309,18 +323,21 @@ impl Registry {
     ) -> Result<ServerSpec, Error> {
         let expansion = approval_claims::expansion(entry, &self.options);
         let expansion = expansion.inputs(answers);
+        // An entry without an approval reads its file of variables now, at the last moment.
         let spec = match &approved.variables {
             // The variables as they were approved, even if the file has changed since.
             Some(variables) => entry.expand_with(&expansion, variables),
             None => entry.expand(&expansion),
         };
         let mut spec = spec.map_err(|problem| HostError::Problem(Box::new(problem)))?;
+        // The entry's own times first, then those of the files' `limits`, then the defaults.
         let times = &mut spec.settings.timeouts;
         *times = sections::timeouts(entry, times, &self.options.said);
         if !sections::says_connect(entry, &self.options.said) {
             allow_fetch_time(&mut spec, &self.options.limits);
         }
         if let Endpoint::Process(process) = &mut spec.endpoint {
+            // The very file that was approved: PATH may lead elsewhere by now.
             process.program = approved.program;
             if entry.origin().layer.needs_approval() {
                 // A server that came with a folder runs there, even if the person is in a
@@ -361,6 +378,7 @@ impl Registry {
             return;
         }
         let for_all = self.options.handlers.roots.as_ref();
+        // An entry's roots replace those for all servers; they do not add to them.
         match (settings.roots.as_slice(), for_all.and_then(Roots::folders)) {
             ([], Some(folders)) => member.roots.set(folders),
             (folders, _) => member.roots.set(folders),

@@ -82,6 +82,7 @@ pub(super) fn claim(entry: &Entry, options: &Options, own_servers: Vec<ServerNam
 pub(in crate::host) fn describe(entry: &Entry, environment: &Environment) -> Claim {
     let origin = entry.origin();
     let file = origin.file.clone().unwrap_or_default();
+    // The real path, so that a link to an approved file is not taken for it.
     let file = real(file, entry.folder());
     let (name, layer) = (entry.name().clone(), origin.layer.clone());
     let mut claim = Claim::new(name, file, layer, entry.value().clone());
@@ -89,6 +90,7 @@ pub(in crate::host) fn describe(entry: &Entry, environment: &Environment) -> Cla
     claim.references = entry.references().iter().map(reference_text).collect();
     claim.shadows = entry.shadows().to_vec();
     claim.uses_login = uses_login(entry);
+    // A command with a placeholder is not looked up here: filling it in reads variables.
     let command = entry.command().filter(|command| is_plain(command));
     claim.program = command.and_then(|command| search(command, entry, environment, None).ok());
     claim
@@ -105,6 +107,7 @@ fn uses_login(entry: &Entry) -> bool {
 
 /// Returns the values for the placeholders of an entry, apart from the person's answers.
 pub(super) fn expansion<'a>(entry: &'a Entry, options: &'a Options) -> Expansion<'a> {
+    // The project that the entry came with, then the program's, then the folder of the file.
     let workspace = entry.project().or(options.workspace.as_deref());
     let workspace = workspace.unwrap_or_else(|| entry.folder());
     Expansion::new(&options.environment, workspace).home(options.home.as_deref())
@@ -112,8 +115,10 @@ pub(super) fn expansion<'a>(entry: &'a Entry, options: &'a Options) -> Expansion
 
 impl Grounds {
     fn of(entry: &Entry, options: &Options, own_servers: Vec<ServerName>) -> Self {
+        // Without the person's answers: nothing is asked before the server is approved.
         let expansion = expansion(entry, options).inputs(&NoInputs);
         let variables = entry.variables_file(&expansion);
+        // The file of variables may set PATH, so it is read before the program is looked for.
         let found = look_up(entry, &expansion, &options.environment, variables.as_ref());
         let mut claim = describe(entry, &options.environment);
         let (program, missing) = match found {
@@ -168,6 +173,7 @@ fn search(
         value.map(|value| value.expose().as_str())
     };
     let own = entry.value().pointer("/env/PATH");
+    // In the order in which the process gets it: its own `env`, the file of variables, then ours.
     let path = match own.and_then(|path| path.as_str()) {
         Some(path) if is_plain(path) => Some(path),
         Some(_) => variable("PATH"),
@@ -183,6 +189,7 @@ fn search(
         pathext: variable("PATHEXT"),
         cwd: Some(entry.folder()),
     })?;
+    // Absolute, so that the same program is meant after a change of the folder.
     Ok(std::path::absolute(&found).unwrap_or(found))
 }
 
@@ -203,6 +210,7 @@ fn env_file(file: &VariablesFile) -> EnvFile {
 
 /// The content of the program and of the files that its arguments name.
 fn contents(entry: &Entry, expansion: &Expansion<'_>, program: Option<&Path>) -> Vec<Content> {
+    // Nothing can be started without a program, so there is nothing to bind.
     let Some(program) = program else {
         return Vec::new();
     };
@@ -213,6 +221,8 @@ fn contents(entry: &Entry, expansion: &Expansion<'_>, program: Option<&Path>) ->
             files.push(file);
         }
     }
+    // Files over the bound are counted in the claim, so that the person knows that some are not
+    // covered.
     let more = files.len().saturating_sub(MOST_FILES);
     files.truncate(MOST_FILES);
     let mut contents: Vec<Content> = files.into_iter().map(Content::of).collect();
@@ -250,6 +260,7 @@ impl Connect for Unchanged {
     fn connect(&self) -> Connecting<'_> {
         Box::pin(async move {
             let contents = Arc::clone(&self.contents);
+            // Hashing whole files takes long enough to hold up other tasks.
             let changed = tokio::task::spawn_blocking(move || {
                 let mut contents = contents.iter();
                 let changed = contents.find(|content| content.has_changed());

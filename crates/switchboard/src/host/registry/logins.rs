@@ -29,6 +29,8 @@ pub(super) fn authorizer_for(
     let Endpoint::Remote(remote) = &spec.endpoint else {
         return Ok(None);
     };
+    // A header in the description is sent as it is: two sources for one header would hide a
+    // mistake.
     if sends_authorization(remote) {
         return Ok(None);
     }
@@ -115,6 +117,7 @@ fn settings_of(
         (OAuthGrant::AuthorizationCode | OAuthGrant::DeviceCode, _) => Grant::Person,
     };
     settings.prefers_device = oauth.grant == OAuthGrant::DeviceCode;
+    // A project's addresses are trusted no more than those that a server names.
     settings.named_by = if spec.origin.layer.needs_approval() {
         NamedBy::Project
     } else {
@@ -150,6 +153,7 @@ pub(super) fn check_project(entry: &Entry) -> Result<(), Error> {
         return refuse("a project's file cannot name the file of a platform's token");
     }
     let has_address = ADDRESSES.iter().any(|name| oauth.get(name).is_some());
+    // Either alone is harmless: together the project chooses where the person's variables go.
     if has_address && oauth.to_string().contains("${") {
         return refuse(
             "a project's file cannot both name the issuer of a login and have variables sent there",

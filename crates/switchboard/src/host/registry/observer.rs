@@ -70,6 +70,7 @@ struct Ears {
 
 impl NoticeSink for Ears {
     fn take(&self, announcement: Announcement) -> Option<Announcement> {
+        // Both are asked: a log message may be wanted by readers even if no watcher takes it.
         let is_told = self.topics.hear(&announcement);
         let unwanted = self.listener.take(announcement)?;
         (!is_told).then_some(unwanted)
@@ -79,6 +80,7 @@ impl NoticeSink for Ears {
 impl Observe for Observer {
     fn connecting(&self, again: bool) {
         if let Some(member) = self.member.upgrade() {
+            // Before the handshake, whose capabilities declare the roots as they are now.
             member.roots.begin();
         }
         self.events.emit(|| Event::ConnectStarted {
@@ -90,6 +92,8 @@ impl Observe for Observer {
     fn connected(&self, session: &Session, again: bool, took: Duration) {
         let negotiated = session.negotiated();
         if let Some((eras, server)) = &self.eras {
+            // Noted at each connection: an entry that is still right keeps its age, so that it
+            // expires in the end.
             eras.note(server, negotiated.era_hint().era);
         }
         self.events.emit(|| Event::Connected {
@@ -110,12 +114,14 @@ impl Observe for Observer {
             authorizer.forget_need();
         }
         {
+            // In a block: the lock is released before listeners and the keeper run.
             let mut facts = member.facts();
             facts.version = Some(negotiated.version);
             let server = negotiated.server.as_ref();
             facts.server = server.and_then(|server| without(server, &self.listener.secrets));
             facts.took = Some(took);
         }
+        // Set before the keeper follows the session, whose announcements then have a place to go.
         session.set_notice_sink(Box::new(Ears {
             topics: Arc::clone(&member.topics),
             listener: self.listener.clone(),

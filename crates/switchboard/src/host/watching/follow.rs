@@ -22,6 +22,8 @@ pub(in crate::host) async fn following(topics: &Topics, session: &Session, limit
         Err(error) => {
             let mut wishes = topics.wishes();
             loop {
+                // Marked as seen before the set is read: a wish that comes in between runs the loop
+                // again.
                 wishes.borrow_and_update();
                 topics.refuse(&topics.watched_uris(), &error);
                 if wishes.changed().await.is_err() {
@@ -107,8 +109,10 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
             }
             continue;
         }
+        // The older request stays open meanwhile, so that no change falls between the two.
         let mut newer = Listening::open(topics, session, &wanted);
         let begun = Instant::now();
+        // Biased: an acknowledgement that came together with the end of the request still counts.
         let agreed = tokio::select! {
             biased;
             agreed = topics.wait_for_acknowledgement(&newer.id) => Ok(agreed),
@@ -136,6 +140,8 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
                 }
             }
             Err(ended) => {
+                // An error that the server answered refuses every resource that is not announced
+                // now; another error only those that never were.
                 let (new, closed) = topics.closed(&wanted);
                 match &ended {
                     // Watchers learn of the closed connection, and its reason, from `Topics::record_loss`.
@@ -147,6 +153,7 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
                 ended
             }
         };
+        // Its id is forgotten before the next request has another.
         drop(newer);
         if let Err(CallError::Closed { .. }) = ended {
             return pending().await;

@@ -47,9 +47,11 @@ impl Mailbox {
     /// Notes that something has changed.
     pub(super) fn record_change(&self, uri: &str) {
         let mut unread = self.unread();
+        // It was not read yet: one update says the same as two.
         if unread.changed.iter().any(|known| known == uri) {
             return;
         }
+        // Both bounds hold: few long addresses cost as much as many short ones.
         let has_room =
             unread.changed.len() < self.most && unread.bytes + uri.len() <= self.most_bytes;
         if has_room {
@@ -66,6 +68,7 @@ impl Mailbox {
     /// gap in which changes may have been missed.
     pub(super) fn open(&self) {
         let mut unread = self.unread();
+        // The first time there is nothing that could have been missed.
         unread.again = unread.begun;
         unread.begun = true;
         drop(unread);

@@ -65,6 +65,8 @@ impl Watching {
         uri: &str,
     ) -> Result<Self, Error> {
         let limits = &view.host.registry.options.host_limits;
+        // The mailbox joins before anything is awaited: an update may come as soon as the server
+        // agrees.
         let mailbox = Mailbox::new(limits.updates, limits.update_bytes);
         let joined = member.topics.join(uri, mailbox, limits.watches);
         let mailbox = joined.ok_or_else(|| {
@@ -85,6 +87,7 @@ impl Watching {
         // Kept until the server has agreed: the last one may have been closed.
         let session = ready.server.session().await?;
         loop {
+            // A refusal before the rest: it is final, and the topic is gone already.
             if let Some(refusal) = watching.mailbox.refusal() {
                 return Err(refusal.into());
             }
@@ -111,6 +114,7 @@ impl Watching {
     /// no longer announces changes of this resource, or the caller may no longer see it.
     pub async fn next(&mut self) -> Result<Update, Error> {
         loop {
+            // Updates that were noted before a refusal or a loss are still delivered.
             if let Some(update) = self.mailbox.take() {
                 return self.restrict_update(update);
             }
@@ -130,9 +134,11 @@ impl Watching {
     async fn connect_again(&mut self) -> Result<(), Error> {
         let limits = &self.view.host.registry.options.host_limits;
         let (first, most) = (limits.relisten, limits.relisten_most);
+        // The connection lasted longer than the longest wait, so the delays start over.
         if self.lost_at.is_some_and(|at| at.elapsed() > most) {
             self.losses = 0;
         }
+        // The first loss costs no delay.
         if let Some(times) = self.losses.checked_sub(1) {
             self.rest(doubled(first, most, times)).await?;
         }
@@ -197,6 +203,7 @@ impl Watching {
             server: &self.member.name,
             uri,
         };
+        // Decided for each update: the policy may have changed since the watch began.
         let request = Request::new(caller, Verb::Subscribe, resource(&self.uri));
         if access.decide(&request).is_denied() {
             return Err(no_resource(&self.uri));

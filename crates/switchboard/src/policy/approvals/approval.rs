@@ -164,6 +164,7 @@ impl Record for Approval {
 }
 
 fn read_item(written: WrittenItem) -> Result<Item, String> {
+    // Unknown words are errors: a record of a later version must not be read as a wider approval.
     let verb = Verb::ALL
         .into_iter()
         .find(|verb| verb.as_str() == written.verb)

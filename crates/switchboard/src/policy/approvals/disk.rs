@@ -68,6 +68,7 @@ impl Disk {
             }
             Err(error) => return Err(StoreError::io("look at", &path, error)),
         };
+        // Held while the file is read: two callers would otherwise parse it twice.
         let mut last = self.last();
         let (_, table) = match last.take() {
             Some(known) if known.0 == stamp => last.insert(known),
@@ -80,6 +81,8 @@ impl Disk {
     /// server.
     pub(super) fn add(&self, approval: Approval) -> Result<(), StoreError> {
         self.records.change_list(|all| {
+            // Replaced rather than added to: a server that was edited leaves no approval of its old
+            // form.
             all.retain(|other| !is_replaced(other, &approval));
             all.push(approval);
         })
@@ -95,6 +98,7 @@ impl Disk {
 /// Returns `true` if a new approval replaces an old one. An approval for an earlier description of the
 /// same server is dropped, so going back to that description asks again.
 fn is_replaced(old: &Approval, new: &Approval) -> bool {
+    // The same server, or the same entry of the same file with other content.
     let is_same = old.identity == new.identity;
     let was_it = old.server == new.server && old.origin == new.origin;
     old.caller == new.caller && old.covers == new.covers && (is_same || was_it)
@@ -105,6 +109,7 @@ impl Stamp {
         #[cfg(unix)]
         let place = {
             use std::os::unix::fs::MetadataExt as _;
+            // A file that was replaced within one tick of the clock has another inode.
             (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
         };
         #[cfg(not(unix))]
@@ -135,6 +140,7 @@ impl ApprovalTable {
 
     /// Returns how long the approval lasts whose item satisfies `is`.
     pub(super) fn find(&self, key: &Key, is: impl Fn(&Item) -> bool) -> Option<Lasts> {
+        // The usual case: nothing is hashed.
         if self.0.is_empty() {
             return None;
         }

@@ -86,6 +86,7 @@ impl Link {
     /// # Errors
     /// Fails if the user should not be sent to this address.
     pub fn parse(text: &str, bounds: &Bounds) -> Result<Self, ParseLinkError> {
+        // The length first, so that the parser's work is bounded.
         if text.len() > bounds.url_bytes {
             let most = bounds.url_bytes;
             return Err(ParseLinkError::Long { most });
@@ -97,6 +98,7 @@ impl Link {
         }
         let url = Url::parse(text).map_err(|_| ParseLinkError::NoUrl)?;
         let host = url.host().map(|host| host.to_owned());
+        // Plain http only to this machine, where no one can listen on the way.
         match (url.scheme(), &host) {
             ("https", Some(_)) => {}
             ("http", Some(host)) if is_here(host) => {}
@@ -110,6 +112,8 @@ impl Link {
         let before = before
             .filter(|it| !it.is_empty())
             .ok_or(ParseLinkError::NoUrl)?;
+        // `https://bank.example@evil.example` reads as the bank. An empty user name is dropped by
+        // the parser, so the text is searched too.
         if !url.username().is_empty() || url.password().is_some() || before.contains('@') {
             return Err(ParseLinkError::User);
         }
@@ -118,6 +122,7 @@ impl Link {
             Host::Domain(name) => Some(quirks::domain_to_unicode(name)),
             _ => None,
         };
+        // Shown beside the ASCII form, which alone says where the link leads.
         let unicode = name.filter(|name| !name.is_ascii());
         let mut warnings = Vec::new();
         if let Some(name) = &unicode {
@@ -174,6 +179,7 @@ impl Link {
 fn is_here(host: &Host<String>) -> bool {
     match host {
         Host::Domain(name) => {
+            // A fully qualified name may end with a dot.
             let name = name.strip_suffix('.').unwrap_or(name);
             name == "localhost" || name.ends_with(".localhost")
         }

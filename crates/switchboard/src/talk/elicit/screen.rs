@@ -17,6 +17,7 @@ pub(in crate::talk) async fn put(
     refusals: &Refusals,
     tell: &(dyn Fn(String) + Send + Sync),
 ) -> Result<ElicitResult, Refusal> {
+    // Checked here and not by the operator: every program that answers gets the same protection.
     let bounds = operator.elicit_bounds();
     let told = |what: &str| {
         let Some(untold) = refusals.admit(bounds.refusals) else {
@@ -31,6 +32,7 @@ pub(in crate::talk) async fn put(
             "a question of the server's was not shown: {what}{more}"
         ));
     };
+    // The server hears that its question is wrong, so that its author can mend it.
     let wrong = |what: String| {
         told(&what);
         Err(Refusal::Invalid(what))
@@ -38,6 +40,8 @@ pub(in crate::talk) async fn put(
     match question.mode() {
         ElicitMode::Form => match Form::read(question, &bounds) {
             Ok(form) => {
+                // 2025-11-25: servers must not ask for secrets in forms. Declined, so that the
+                // server can go on without.
                 if let Some(field) = form.asks_for_secret() {
                     told(&format!("the field {field:?} asks for a secret"));
                     return Ok(ElicitResult::decline());
@@ -53,6 +57,7 @@ pub(in crate::talk) async fn put(
                 let most = bounds.message_bytes;
                 return wrong(format!("the message has more than {most} bytes"));
             }
+            // Parsed only to be checked: the operator parses what it shows.
             if let Err(error) = Link::parse(question.url().unwrap_or_default(), &bounds) {
                 return wrong(error.to_string());
             }

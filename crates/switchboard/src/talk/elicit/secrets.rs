@@ -24,6 +24,7 @@ pub(super) fn asks(field: &Field, formats: &[String]) -> bool {
     {
         return true;
     }
+    // A name is judged more strictly than a description, which may mention passwords in passing.
     let named = [Some(field.name.as_str()), field.title.as_deref()];
     let mut named = named.into_iter().flatten();
     let mut described = field.description.as_deref().into_iter();
@@ -173,6 +174,7 @@ fn is_whole(name: &str) -> bool {
 
 fn mentions(text: &str) -> bool {
     let words = words(text);
+    // `password policy` or `token name` asks about a secret, not for one.
     let is_about = |at: usize| {
         words
             .get(at)
@@ -200,6 +202,7 @@ fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut spelled = String::new();
     for word in split_words(text) {
+        // Single letters in a row may spell a word: `p a s s w o r d`.
         if word.chars().nth(1).is_none() {
             spelled.push_str(&word);
             continue;
@@ -215,6 +218,7 @@ fn words(text: &str) -> Vec<String> {
 fn together(spelled: &mut String) -> Vec<String> {
     let letters = std::mem::take(spelled);
     match letters.chars().count() {
+        // Shorter runs are initials, not words in disguise.
         4.. => vec![letters],
         _ => letters.chars().map(String::from).collect(),
     }
@@ -224,6 +228,7 @@ fn split_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut previous = ' ';
     for c in text.chars() {
+        // At separators, and where camelCase begins a new word.
         if !c.is_alphanumeric() || (c.is_uppercase() && previous.is_lowercase()) {
             words.push(String::new());
         }

@@ -71,6 +71,7 @@ impl Anthropic {
         }
         let mut body = Map::new();
         body.insert("model".to_owned(), request.model.as_str().into());
+        // This API requires the field.
         body.insert("max_tokens".to_owned(), request.max_tokens.into());
         if let Some(system) = &request.prompt.system {
             body.insert("system".to_owned(), system.as_str().into());
@@ -186,6 +187,7 @@ fn answer(value: &Value, request: &ModelRequest) -> Result<ModelAnswer, Provider
 
 fn tokens(value: &Value) -> Option<u64> {
     let usage = value.get("usage")?;
+    // Cached tokens are counted apart from the others, and all of them are paid for.
     let fields = [
         "input_tokens",
         "cache_creation_input_tokens",

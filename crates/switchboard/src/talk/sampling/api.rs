@@ -89,11 +89,13 @@ impl Api {
     pub(super) async fn ask(&self, body: &Value) -> Result<Value, ProviderError> {
         let body = serde_json::to_vec(body);
         let body = body.map_err(|error| ProviderError::Unsupported(error.to_string()))?;
+        // One clock for the whole exchange: connecting, sending, waiting and reading.
         let sent = within(self.timeout, self.post.send(body, ANSWER_BYTES));
         let sent = sent
             .await
             .map_err(|_| ProviderError::TooLate(self.timeout))?;
         let posted = sent.map_err(|error| self.unreached(&error))?;
+        // The body of an error is read only for its message.
         if !(200..300).contains(&posted.status) {
             return Err(self.status_error(&posted));
         }
@@ -142,6 +144,7 @@ impl Api {
         match message {
             Some(message) => self.safe(message),
             None => {
+                // Enough bytes for that many characters of any script; `safe` cuts exactly.
                 let begin = body.get(..SAID_CHARS * 4).unwrap_or(body);
                 self.safe(&String::from_utf8_lossy(begin))
             }
@@ -150,6 +153,7 @@ impl Api {
 
     /// Returns a foreign text without the key, on one line and shortened.
     fn safe(&self, text: &str) -> String {
+        // Redacted before it is cut: half of a key would not be recognised.
         let text = self.secrets.redact(text);
         let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let line = match line.char_indices().nth(SAID_CHARS) {

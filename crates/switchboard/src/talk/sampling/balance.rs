@@ -13,6 +13,7 @@ use super::model::{Part, Role, Turn};
 /// Fails if a rule is broken, with a message for the server.
 pub(super) fn rounds(turns: &[Turn]) -> Result<usize, String> {
     let (mut row, mut most) = (0_usize, 0_usize);
+    // Uses that wait for their results. The APIs refuse prompts in which they do not pair up.
     let mut open: BTreeSet<&str> = BTreeSet::new();
     for (at, turn) in turns.iter().enumerate() {
         let at = at + 1;
@@ -38,6 +39,7 @@ pub(super) fn rounds(turns: &[Turn]) -> Result<usize, String> {
                 "message {at} has something else beside results of tools"
             ));
         }
+        // Results close uses of the turn before, so they are taken before new uses are opened.
         for id in &results {
             if !open.remove(id) {
                 return Err(format!(
@@ -45,6 +47,7 @@ pub(super) fn rounds(turns: &[Turn]) -> Result<usize, String> {
                 ));
             }
         }
+        // Each use is answered in the very next message, or the prompt is refused.
         if !open.is_empty() {
             return Err(format!("a use of a tool has no result in message {at}"));
         }
@@ -57,6 +60,7 @@ pub(super) fn rounds(turns: &[Turn]) -> Result<usize, String> {
         }
         match (uses.is_empty(), results.is_empty()) {
             (false, _) => row += 1,
+            // Results alone neither continue nor end a row: the next turn decides.
             (true, false) => {}
             (true, true) => row = 0,
         }

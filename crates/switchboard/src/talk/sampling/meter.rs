@@ -48,6 +48,7 @@ impl Meter {
         let now = Instant::now();
         let mut lately = self.lock();
         let lately = lately.entry(server.clone()).or_default();
+        // Requests older than a minute no longer count.
         while lately
             .made
             .front()
@@ -69,6 +70,7 @@ impl Meter {
                 wait()
             ));
         }
+        // An estimate until the answer says how many there were: see `settle`.
         let taken: u64 = lately.made.iter().map(|made| made.tokens).sum();
         if taken.saturating_add(tokens) > bounds.tokens_per_minute {
             let most = bounds.tokens_per_minute;
@@ -77,6 +79,7 @@ impl Meter {
                 wait()
             ));
         }
+        // A number, not a place: older requests leave the queue while this one runs.
         lately.next += 1;
         let number = lately.next;
         lately.made.push_back(Made {

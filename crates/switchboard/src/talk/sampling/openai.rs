@@ -47,6 +47,7 @@ impl OpenAi {
     pub fn allowing(base: &str, model: &str, allowed: &[AddressRange]) -> Result<Self, ApiError> {
         let url = below(base, "chat/completions");
         let api = Api::new("openai", &url, model, allowed)?;
+        // OpenAI's newer models refuse `max_tokens`; most compatible servers know nothing else.
         let is_own = api.post.url().expose().host_str() == Some("api.openai.com");
         let tokens_field = if is_own {
             TokensField::MaxCompletionTokens
@@ -128,6 +129,8 @@ fn user(turn: &Turn, messages: &mut Vec<Value>) -> Result<(), ProviderError> {
                 is_error,
             } => {
                 let content = result(parts, *is_error)?;
+                // Each result is a message of its own, before the rest of the turn: this API wants
+                // them right after the call.
                 messages.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
             }
             Part::Text(text) => said.push(json!({"type": "text", "text": text})),
@@ -136,6 +139,7 @@ fn user(turn: &Turn, messages: &mut Vec<Value>) -> Result<(), ProviderError> {
             Part::Use { .. } => return Err(unsupported("a user who uses a tool")),
         }
     }
+    // A single text goes as a string: some compatible servers take no list.
     match (said.as_slice(), turn.parts.as_slice()) {
         ([], _) => {}
         (_, [Part::Text(text)]) => messages.push(json!({"role": "user", "content": text})),
@@ -179,6 +183,7 @@ fn assistant(turn: &Turn) -> Result<Value, ProviderError> {
             }
         }
     }
+    // A message of calls alone has a null content in this API.
     let content = if text.is_empty() && !calls.is_empty() {
         Value::Null
     } else {
@@ -192,6 +197,7 @@ fn assistant(turn: &Turn) -> Result<Value, ProviderError> {
 }
 
 fn image(media: &Media) -> Result<Value, ProviderError> {
+    // The type becomes part of a URL, so it must not bring syntax of its own.
     let is_token = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     let subtype = media.mime_type.strip_prefix("image/");
     if !subtype.is_some_and(|subtype| !subtype.is_empty() && subtype.chars().all(is_token)) {
@@ -220,6 +226,7 @@ fn answer(value: &Value, request: &ModelRequest) -> Result<ModelAnswer, Provider
     let message = choice.get("message");
     let message = message.ok_or_else(|| unreadable("it has no message"))?;
     let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
+    // A refusal comes in place of the content, in a field of its own.
     let (said, refusal) = (text("content"), text("refusal"));
     let mut parts = Vec::new();
     if !said.is_empty() || !refusal.is_empty() {
@@ -235,6 +242,7 @@ fn answer(value: &Value, request: &ModelRequest) -> Result<ModelAnswer, Provider
     let word = choice.get("stop_reason").and_then(Value::as_str);
     let is_word = word.is_some_and(|word| request.stop_sequences.iter().any(|stop| stop == word));
     let stop = match choice.get("finish_reason").and_then(Value::as_str) {
+        // The calls themselves decide: compatible servers report `stop` for them as well.
         _ if has_calls => Stop::ToolUse,
         Some("stop") if is_word => Stop::StopSequence,
         Some("length") => Stop::MaxTokens,
@@ -256,6 +264,7 @@ fn tool_call(call: &Value) -> Result<Part, ProviderError> {
     let (Some(id), Some(name)) = (text("/id"), text("/function/name")) else {
         return Err(unreadable("a call of a tool has no id or no name"));
     };
+    // Some servers leave the arguments empty for a tool that takes none.
     let arguments = text("/function/arguments").unwrap_or_default();
     let input = match arguments.trim() {
         "" => Raw::empty_object(),

@@ -17,6 +17,7 @@ pub(super) fn request(
     model: &str,
     bounds: &SamplingBounds,
 ) -> Result<ModelRequest, String> {
+    // The size first: nothing of a prompt that is too large is copied.
     let bytes = question.raw().len_bytes();
     if bytes > bounds.prompt_bytes {
         let most = bounds.prompt_bytes;
@@ -35,6 +36,7 @@ pub(super) fn request(
         system: question.system_prompt().map(str::to_owned),
         turns: turns?,
     };
+    // Counted in the prompt itself, as the server repeats its history with each request.
     let rounds = balance::rounds(&prompt.turns)?;
     if rounds > bounds.tool_rounds {
         let most = bounds.tool_rounds;
@@ -45,6 +47,7 @@ pub(super) fn request(
     Ok(ModelRequest {
         model: model.to_owned(),
         prompt,
+        // More is not refused: the answer is only shorter than the server hoped for.
         max_tokens: question.max_tokens().min(bounds.request_tokens),
         temperature: question.temperature(),
         stop_sequences: question.stop_sequences().to_vec(),
@@ -111,6 +114,7 @@ fn part(content: &SamplingContent) -> Result<Part, String> {
 fn result(block: &ToolResultContent) -> Result<Part, String> {
     let parts: Result<Vec<Part>, String> = block.content().iter().map(result_part).collect();
     let mut parts = parts?;
+    // Structured data alone would be lost: models take text.
     if let (true, Some(data)) = (parts.is_empty(), block.structured_content()) {
         parts.push(Part::Text(data.as_str().to_owned()));
     }

@@ -63,21 +63,28 @@ impl Sampler {
         server: &ServerName,
         question: &CreateMessageParams,
     ) -> Result<CreateMessageResult, Refusal> {
+        // 2025-11-25: tools in a request need the capability, which was declared for all providers
+        // or none.
         let wants_tools = !question.tools().is_empty() || question.tool_choice().is_some();
         if wants_tools && !self.takes_tools() {
             let why = "tools were not declared to be taken here";
             return Err(Refusal::Invalid(why.to_owned()));
         }
+        // 1. The model, 2. the request as that model takes it, 3. the budget, 4. the person, 5. the
+        // model's answer.
         let chosen = choose(&self.providers, question.model_preferences());
         let (provider, model) = chosen.ok_or(Refusal::NotAvailable)?;
         let mut request = read::request(question, model, &self.bounds).map_err(Refusal::Invalid)?;
+        // The lower of the two bounds holds.
         let most = provider.max_tokens().unwrap_or(u64::MAX);
         request.max_tokens = request.max_tokens.min(most);
         // A token has four bytes, more or less.
         let bytes = u64::try_from(question.raw().len_bytes()).unwrap_or(u64::MAX);
         let most = request.max_tokens.saturating_add(bytes / 4);
+        // Before the person is asked: a server over its budget cannot cause questions.
         let ticket = self.meter.admit(server, most, &self.bounds);
         let ticket = ticket.map_err(Refusal::Failed)?;
+        // An approval for the session covers the prompts that follow, too.
         let is_allowed = self.is_allowed(server);
         if !is_allowed {
             let asked = self.ask(server, &**provider, &mut request).await;
@@ -96,9 +103,11 @@ impl Sampler {
             }
         };
         let answer = provider.complete(&request).await.map_err(failed)?;
+        // The real number replaces the estimate; without one, the estimate stays.
         if let Some(tokens) = answer.tokens {
             self.meter.settle(server, ticket, tokens);
         }
+        // Asked again about the answer: it may repeat what the person would not tell the server.
         if !self.is_allowed(server) {
             let shown = SamplingRequest::new(server, provider.name(), &request);
             if !self.operator.approve_sampled(shown, answer.clone()).await {
@@ -124,6 +133,7 @@ impl Sampler {
                 allowed.insert(server.clone());
             }
             SamplingApproval::Edited(prompt) => {
+                // An edit can separate a use from its result.
                 balance::rounds(&prompt.turns).map_err(Refusal::Failed)?;
                 request.prompt = prompt;
             }
@@ -176,6 +186,7 @@ fn choose<'p>(
         let models = provider.models().iter();
         models.map(move |model| (provider, model.as_str()))
     };
+    // 2025-11-25: hints are substrings of model names, in order of preference, and advisory.
     let hints = wishes.map(ModelPreferences::hints).unwrap_or_default();
     for hint in hints.iter().filter_map(|hint| hint.name()) {
         let hint = hint.to_ascii_lowercase();
