@@ -134,6 +134,7 @@ fn store(environment: &Environment, offers: Vec<(String, Offer)>) {
         cache.add(offers, to_seconds(SystemTime::now()));
         Some(cache)
     });
+    // A cache that cannot be written is no reason to fail a command.
     drop(kept);
 }
 
@@ -179,6 +180,7 @@ impl Cache {
             // Merged with the known names, because a call may have listed only the tools.
             self.servers.insert(key, Offer { seen: now, ..offer });
         }
+        // By the size of the file too: few servers with many long names could exceed it.
         let is_too_much = |cache: &Self| {
             let bytes = serde_json::to_vec(cache).map_or(usize::MAX, |text| text.len());
             cache.servers.len() > BOUNDS.servers || bytes > BOUNDS.file_bytes
@@ -197,6 +199,7 @@ impl Offer {
     /// Merges a newer offer over a known one. An empty list keeps the known names: it may not have been
     /// requested, as a call does not wait for prompts.
     fn merge_over(mut self, known: &Self) -> Self {
+        // An empty list may only mean that it was not read.
         if self.tools.is_empty() {
             self.tools.clone_from(&known.tools);
         }
@@ -244,6 +247,7 @@ fn properties(schema: &Raw) -> Vec<String> {
 /// Returns true if a name can be inserted into a command line as it is. Names come from servers and project
 /// folders, and a shell would execute some of them.
 pub(crate) fn is_plain(name: &str) -> bool {
+    // Letters that no shell gives a meaning to.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:/@=-".contains(c);
     !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)
 }

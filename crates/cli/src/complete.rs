@@ -33,6 +33,7 @@ pub(crate) fn answer_if_asked() -> bool {
     let Some(shell) = std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty()) else {
         return false;
     };
+    // The shell's script passes the typed line behind `--`.
     let words = std::env::args_os().skip(1).skip_while(|word| word != "--");
     let words: Vec<OsString> = words.skip(1).collect();
     // Without words there is nothing to complete.
@@ -120,6 +121,7 @@ fn with_completers(command: Command, verb: &str, line: &Arc<TypedLine>) -> Comma
 /// Completes file names that are safe in a shell: a folder may have come from anywhere.
 fn files(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut files = PathCompleter::any().complete(current);
+    // The shell would have to quote other names, and not every shell does.
     files.retain(|file| file.get_value().to_str().is_some_and(is_plain));
     files
 }
@@ -142,6 +144,7 @@ struct KnownServer {
 impl TypedLine {
     fn new(words: &[OsString]) -> Self {
         let last = words.len().saturating_sub(1);
+        // Set by the scripts of some shells; the others complete the last word.
         let at = std::env::var("_CLAP_COMPLETE_INDEX").ok();
         let at = at.and_then(|at| at.parse().ok()).unwrap_or(last);
         let words = words.iter().map(|word| word.to_string_lossy().into_owned());
@@ -173,6 +176,7 @@ impl TypedLine {
             NameKind::Prompt => self.items(|offer| offer.prompts.keys()),
             NameKind::Argument => self.arguments(),
         };
+        // Names come from servers: one with spaces or quotes could break out of its word.
         names.retain(|name| name.starts_with(&*current) && is_plain(name));
         names.into_iter().map(CompletionCandidate::new).collect()
     }

@@ -64,6 +64,8 @@ impl Actor {
             ..
         } = source;
         let acting = &connection.acting;
+        // The person's files decide; an option can only set the level of an agent that they
+        // mention.
         let mut policy = agents::policy(config).0;
         if let (Some(agent), Some(level)) = (&acting.agent, acting.level) {
             policy = at_level(policy, agent, level);
@@ -92,6 +94,7 @@ pub(crate) fn at_level(policy: Policy, agent: &CallerId, level: Level) -> Policy
 
 /// Asks the person about a use of an agent.
 pub(crate) async fn approve_use(request: &UseRequest) -> UseApproval {
+    // One dialogue at a time: another question waits until this one is answered.
     let mut dialogue = Dialogue::begin().await;
     dialogue.say(&format!("\n{}\n", sanitise_line(&request.to_string())));
     // The origin tells servers of the same name apart.
@@ -107,6 +110,7 @@ fn meaning(line: &str) -> UseApproval {
         "s" | "session" => UseApproval::Session,
         "server" => UseApproval::Server,
         "always" => UseApproval::Always,
+        // Anything else is a no, an empty line included.
         _ => UseApproval::Refuse,
     }
 }
@@ -149,6 +153,7 @@ impl Hosting<'_> {
     /// Builds the report for an item that could not be used. An agent without a grant gets the same report as
     /// for an item that does not exist.
     pub(crate) fn use_failure(&self, error: Error, target: Target<'_>) -> Failure {
+        // The owner gets every error as it is.
         if !self.is_agent() || error.kind() != ErrorKind::NotFound {
             return error.into();
         }
@@ -157,6 +162,7 @@ impl Hosting<'_> {
         if decision.is_denied() {
             return error.into();
         }
+        // Granted, but changed since: the agent knew the item before, so the reason may be told.
         if let Some(drift) = self.drift(target) {
             return self.drift_failure(target, &drift);
         }

@@ -80,9 +80,11 @@ pub(crate) async fn read_off_thread(
     object: Option<&str>,
     words: &[String],
 ) -> Result<Vec<Argument>, Failure> {
+    // Before anything is opened: an agent's arguments must not read the person's files.
     if words.iter().any(|word| names_file(word)) {
         role::person_only("have files read")?;
     }
+    // Only files and stdin may block; other arguments need no thread.
     let arguments = if object != Some("-") && !words.iter().any(|word| names_file(word)) {
         read(object, words)
     } else {
@@ -259,6 +261,7 @@ pub(crate) fn apply_types(arguments: Vec<Argument>, parameters: &Parameters) -> 
 fn type_text(text: &str, shape: Option<&Shape>) -> Raw {
     // Every string has a JSON form.
     let string = Raw::of(text).unwrap_or_else(|_| Raw::null());
+    // Without a type in the schema a text stays a text.
     let Some((shape, kinds)) = shape.and_then(|shape| Some((shape, shape.possible_kinds()?)))
     else {
         return string;

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &Add) -> Exit {
 fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {
     let name = server_name(&args.name)?;
     let mut files = Files::read(args.target.config.as_deref())?;
+    // The file first: how paths and secrets are written depends on its layer.
     let goal = files.goal(&args.target)?;
     let entry = describe(args, &goal)?;
     // Check before writing: the file must not get an entry that cannot be read back.
@@ -76,6 +77,7 @@ fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<
     let Some(entry) = files.config.get(done.server.as_str()) else {
         return Ok(());
     };
+    // Written, but another file wins here.
     if !is_of(entry, goal) {
         let place = place(entry.origin());
         let note = format!("it is not used here, because {place} describes a server of that name");
@@ -172,6 +174,7 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
 /// Returns a path in the form that the file needs. A typed path is relative to the current folder; paths in a
 /// project's file are too, all others are made absolute.
 fn path_for_file(path: &str, goal: &Goal) -> Result<String, Failure> {
+    // A project's paths stay relative: the folder moves with its clone.
     if goal.layer.needs_approval() || path.starts_with("${") {
         return Ok(path.to_owned());
     }
@@ -209,6 +212,7 @@ fn headers(words: &[String]) -> Result<Map<String, Value>, Failure> {
             let report = Report::usage("a header is one word: put quotes around it");
             return Err(report.hint("write it like -H 'Authorization: Bearer ${TOKEN}'"));
         }
+        // Names of headers do not differ in case.
         if headers.keys().any(|known| known.eq_ignore_ascii_case(name)) {
             return Err(Report::usage(format!("--header has {name:?} twice")));
         }

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &Pins) -> Exit {
 
 /// Refuses to run as an agent: only the person approves.
 pub(super) fn own(connection: &Connection) -> Result<(), Exit> {
+    // Approving is for the person, whatever an agent was granted.
     if connection.acting.agent.is_none() {
         return Ok(());
     }
@@ -213,6 +214,7 @@ fn approve(args: &PinsApprove) -> Exit {
     with_host(Ok(selector), &args.connection, async |hosting| {
         let listing = collect_listing(selector, &[], hosting).await?;
         quiet(&hosting.host).await;
+        // Taken again after the quiet: the listing may be older than the last change.
         let catalog = hosting.host.catalog();
         let part = listing.parts.first().map(|part| part.name().clone());
         let part = part.and_then(|name| catalog.server(name.as_str()).cloned());
@@ -301,6 +303,7 @@ async fn approve_drifts(
 
 /// Shows the changes to approve, and asks the person.
 async fn confirm(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Result<(), Failure> {
+    // Exactly what is approved afterwards, with secrets masked.
     let shown: Vec<String> = drifts.iter().flat_map(lines).collect();
     let shown: Vec<String> = shown
         .iter()

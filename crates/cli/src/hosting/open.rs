@@ -50,7 +50,9 @@ impl<'a> HostSource<'a> {
     /// # Errors
     /// Fails if a server is unknown, or its description is invalid.
     pub(crate) fn open(self, selector: Selector<'_>) -> Result<Opened<'a>, Failure> {
+        // The store of tokens first: described servers and configured ones use the same.
         let tokens = self.tokens();
+        // Who acts is fixed before anything is read for them.
         let actor = Actor::of(&self.connection.acting);
         let attendant = Arc::new(Attendant::new(self, actor.was_refused())?);
         let builder = self.builder(&tokens)?.operator(Arc::clone(&attendant));
@@ -87,6 +89,7 @@ impl<'a> HostSource<'a> {
         if let Some(profile) = &connection.profile {
             builder = builder.login_profile(profile);
         }
+        // Checked here, so that a misspelled folder is an error of the command line.
         if let Some(roots) = self.roots()? {
             builder = builder.roots(roots);
         }
@@ -112,6 +115,7 @@ impl<'a> HostSource<'a> {
 
     /// Opens the store of logins. A warning says once, when the key is made, that it is kept in a file.
     fn tokens(self) -> Arc<dyn TokenStore> {
+        // Scripts read stderr too: the warning is for people.
         let is_silent = self.screen.is_json() || self.screen.is_quiet();
         state::tokens(self.environment, move |why| {
             if !is_silent {
@@ -161,6 +165,7 @@ impl<'a> HostSource<'a> {
     /// Loads the config files for the policy of the agent that acts beside `--stdio` or `--url`. Their
     /// servers are not used.
     fn agent_config(self) -> Result<Config, Failure> {
+        // Without an agent no policy is needed, and no file is read.
         if self.connection.acting.agent.is_none() {
             return Ok(Config::default());
         }
@@ -183,6 +188,7 @@ impl<'a> HostSource<'a> {
     ) -> Result<Hosting<'a>, Failure> {
         let places = places(self.connection.config.as_deref(), self.environment)?;
         let files = ConfigFiles::load(&places);
+        // The policy before the servers: no server is ever there without it.
         let builder = actor.introduce(builder, &files.config, self);
         files.warn(selector, actor.is_agent(), self.screen);
         // Decided before the host is built: an unknown server is an error of the command line.
@@ -221,6 +227,7 @@ impl<'a> HostSource<'a> {
             files.check_known(selector, actor.is_agent())?;
         }
         let has_demo = is_meant && !files.define_demo();
+        // Options that would be ignored are errors.
         if !has_demo && self.has_process_options() {
             let report = Report::usage("--env, --env-passthrough and --cwd belong to --stdio");
             return Err(report.hint("write them into the server's entry in its config file"));

@@ -86,6 +86,7 @@ impl Completer for Names {
         if let Some(known) = &known
             && !self.suggest(before, known, &mut offers)
         {
+            // The line editor asks again when the values have arrived.
             return CompletionResult::Pending;
         }
         let (start, candidates) = words::next(before, &offers);

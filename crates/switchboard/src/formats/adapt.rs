@@ -57,6 +57,7 @@ pub(super) fn check_name(name: &str, notes: &mut Notes) {
 /// The description of a tool, or its title where it has none.
 pub(super) fn description(tool: &Tool, most: Option<usize>, notes: &mut Notes) -> Option<String> {
     let title = || tool.annotations().and_then(|hints| hints.title());
+    // A model chooses by this text, so a title is better than nothing.
     let text = tool.description().or(tool.title()).or_else(title)?;
     let Some(most) = most.filter(|most| text.chars().count() > *most) else {
         return Some(text.to_owned());
@@ -85,6 +86,7 @@ pub(super) fn parameters(schema: &Schema, part: &'static str, notes: &mut Notes)
     if root.remove("$schema").is_some() {
         notes.add(part, "`$schema` dropped: the API does not take it");
     }
+    // Before the keywords are taken out: the target may have some of them.
     follow_root(&mut root, part, notes);
     for keyword in NOT_AT_THE_ROOT {
         let Some(value) = root.remove(keyword) else {
@@ -114,6 +116,7 @@ pub(super) fn parameters(schema: &Schema, part: &'static str, notes: &mut Notes)
 
 /// Puts in what every schema of arguments must have, `type` first.
 fn any_object(mut root: Map<String, Value>) -> Map<String, Value> {
+    // First in the object, as people write it.
     root.remove("type");
     let mut whole = Map::new();
     whole.insert("type".to_owned(), Value::String("object".to_owned()));

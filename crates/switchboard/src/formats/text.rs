@@ -42,6 +42,7 @@ pub struct Text {
 /// only wraps one, else its JSON.
 pub fn text(result: &CallToolResult, bounds: &TextBounds) -> Text {
     let mut page = Page::new(bounds);
+    // Blocks first: structured content repeats them for programs.
     if !result.content().is_empty() {
         page.blocks(result.content());
     } else if let Some(data) = result.structured_content() {
@@ -135,6 +136,7 @@ fn carried(data: &Raw) -> Option<Carried> {
     const ASIDE: [&str; 5] = ["isError", "_meta", "type", "role", "resultType"];
     let mut members = data.members();
     members.retain(|(name, _)| !ASIDE.contains(&name.as_str()));
+    // Only an object with one member of that kind: anything else is data of the server's own.
     let [(name, value)] = members.as_slice() else {
         return None;
     };
@@ -179,6 +181,7 @@ impl Page {
         } else {
             room.min(text.len())
         };
+        // On a boundary of characters.
         let end = (0..=fits)
             .rev()
             .find(|at| text.is_char_boundary(*at))

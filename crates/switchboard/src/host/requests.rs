@@ -210,6 +210,7 @@ impl View {
         name: &'a str,
         arguments: impl Serialize,
     ) -> ServerRequest<'a, GetPromptResult> {
+        // Converted now, reported when it is awaited: building a request never fails.
         let (view, arguments) = (self.clone(), texts(&arguments));
         ServerRequest::new(move |options| async move {
             view.get_prompt(name, arguments?, options).await

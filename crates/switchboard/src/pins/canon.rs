@@ -39,6 +39,7 @@ pub fn canonical(raw: &Raw) -> String {
     let text = raw.as_str();
     let mut out = String::with_capacity(text.len());
     let mut reader = Reader { rest: text };
+    // The reader is recursive, so the depth is checked before.
     let is_written = raw.depth() <= DEEPEST && reader.value(&mut out).is_some();
     // The text is known to be JSON, so this can only fail because of its depth.
     if is_written { out } else { text.to_owned() }
@@ -115,6 +116,7 @@ impl<'a> Reader<'a> {
 
     fn object(&mut self, out: &mut String) -> Option<()> {
         self.eat('{').then_some(())?;
+        // Values are written in the order of the text, and put in the order of the keys afterwards.
         let start = out.len();
         let mut members = Vec::new();
         while !self.eat('}') {
@@ -235,11 +237,13 @@ fn number_text(number: &str, out: &mut String) -> Option<()> {
         Some(unsigned) => ("-", unsigned),
         None => ("", number),
     };
+    // By digits and not by value: no number is too large or too precise for this.
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{part}");
     let digits = digits.trim_start_matches('0');
     let kept = digits.trim_end_matches('0');
+    // Zero has one form, whatever its sign, point and exponent.
     if kept.is_empty() {
         out.push('0');
         return Some(());
@@ -256,6 +260,7 @@ fn number_text(number: &str, out: &mut String) -> Option<()> {
     let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or_default());
     // Writing to a string never fails.
     let _ = match exponent {
+        // Without an exponent as long as that is the shorter form.
         0..=15 => write!(out, "{kept}{}", zeros(exponent)),
         -15..0 => {
             let behind = usize::try_from(-exponent).unwrap_or_default();

@@ -18,6 +18,7 @@ const RENAMED: usize = 64;
 const COMPARED: usize = 400;
 
 pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &PinLimits) -> Vec<Drift> {
+    // One budget for all texts that are kept of this server.
     let mut room = bounds.server_bytes;
     let mut drifts = Vec::new();
     if !pinned.instructions(part).is_pinned() {
@@ -85,8 +86,10 @@ impl ListComparison<'_> {
         let mut found = BTreeMap::new();
         let mut here = HashSet::new();
         for entry in now {
+            // Also for items that are unchanged: the second loop looks for those that are gone.
             here.insert(entry.id());
             let before = pins.get(entry.id());
+            // By hash: the texts may have been cut.
             if before.is_some_and(|pin| pin.hash == entry.hash()) {
                 continue;
             }
@@ -99,6 +102,7 @@ impl ListComparison<'_> {
                 found.insert(name, one(kind, name, Some(pin), None, self.bounds));
             }
         }
+        // Ordered by name, whatever order the server lists them in.
         let mut found: Vec<Drift> = found.into_values().collect();
         self.guess_names(&mut found, pins);
         self.drifts.append(&mut found);
@@ -107,6 +111,7 @@ impl ListComparison<'_> {
     /// Finds probable renames, so that the user sees the other changes that came with the new name.
     fn guess_names(&self, found: &mut [Drift], pins: &BTreeMap<String, Pin>) {
         let is = |what: What| move |drift: &&Drift| drift.what == what;
+        // Bounded: each added item is compared with each that is gone.
         let gone = found.iter().filter(is(What::Removed)).take(RENAMED);
         let gone: Vec<(&str, &Pin, HashSet<String>)> = gone
             .filter_map(|drift| {
@@ -119,6 +124,7 @@ impl ListComparison<'_> {
         for drift in added.take(RENAMED) {
             let Some(now) = &drift.now else { continue };
             let sample = sample(&now.text);
+            // One old name for one new one.
             let is_free = |name: &str| names.iter().all(|(taken, _)| taken != name);
             let likely = gone
                 .iter()
@@ -127,6 +133,7 @@ impl ListComparison<'_> {
                 .filter(|(likeness, _)| *likeness >= 70)
                 .max_by_key(|(likeness, _)| *likeness);
             if let Some((_, (name, pin, _))) = likely {
+                // Compared with its likely predecessor, which shows what changed beside the name.
                 drift.diff = diff_lines(Some(pin), Some(now), self.bounds);
                 drift.perhaps = Some((*name).to_owned());
                 names.push(((*name).to_owned(), drift.name.clone()));

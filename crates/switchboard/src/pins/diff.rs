@@ -73,6 +73,7 @@ enum Run<'a> {
 }
 
 fn runs<'a>(before: &'a [String], after: &'a [String], bounds: &PinLimits) -> Vec<Run<'a>> {
+    // Equal lines at both ends are cut off first: what is left is usually short.
     let head = alike(before.iter(), after.iter());
     let (same, before) = before.split_at(head);
     let (_, after) = after.split_at(head);
@@ -80,6 +81,7 @@ fn runs<'a>(before: &'a [String], after: &'a [String], bounds: &PinLimits) -> Ve
     let (before, end) = before.split_at(before.len() - tail);
     let (after, _) = after.split_at(after.len() - tail);
     let mut runs = vec![Run::Same(same.iter().collect())];
+    // The alignment costs the product of the two lengths, so a long middle is shown as a whole.
     let is_long = before.len().max(after.len()) > bounds.compared_lines;
     if is_long || before.is_empty() || after.is_empty() {
         runs.push(Run::Other(before.iter().collect(), after.iter().collect()));
@@ -117,6 +119,7 @@ fn aligned<'a>(before: &'a [String], after: &'a [String], runs: &mut Vec<Run<'a>
     // `most[i * width + j]`: the number of common lines of `before[i..]` and `after[j..]`.
     let mut most = vec![0_u32; (before.len() + 1) * width];
     let get = |most: &[u32], i: usize, j: usize| most.get(i * width + j).copied().unwrap_or(0);
+    // From the end, so that the walk below can go forwards.
     for (i, gone) in before.iter().enumerate().rev() {
         for (j, new) in after.iter().enumerate().rev() {
             let best = if gone == new {
@@ -141,6 +144,7 @@ fn aligned<'a>(before: &'a [String], after: &'a [String], runs: &mut Vec<Run<'a>
                 runs.push(Run::Same(vec![one]));
                 (i, j) = (i + 1, j + 1);
             }
+            // On a tie the old lines come first, as in other diffs.
             (Some(one), Some(_)) if get(&most, i + 1, j) >= get(&most, i, j + 1) => {
                 gone.push(one);
                 i += 1;
@@ -169,6 +173,7 @@ struct Shown<'a> {
 impl Shown<'_> {
     fn same(&mut self, lines: &[&String], is_first: bool, is_last: bool) {
         let around = self.bounds.context_lines;
+        // Nothing changed before the first run and after the last: no context is needed there.
         let head = if is_first { 0 } else { around };
         let tail = if is_last { 0 } else { around };
         let left_out = lines.len().saturating_sub(head + tail);
@@ -188,6 +193,7 @@ impl Shown<'_> {
         let most = (self.bounds.diff_lines / 2).max(1);
         for (side, lines, others) in [(Side::Before, gone, new), (Side::After, new, gone)] {
             for (at, line) in lines.iter().enumerate().take(most) {
+                // A long line is shown from where it begins to differ.
                 let from = others.get(at).map_or(0, |other| {
                     let same = line.chars().zip(other.chars()).take_while(|(a, b)| a == b);
                     same.map(|(c, _)| c.len_utf8()).sum()
@@ -228,6 +234,7 @@ fn clip(line: &str, from: usize, most: usize) -> String {
     if line.len() <= most {
         return write_json_safe(line).into_owned();
     }
+    // Some text before the difference, so that its place can be recognised.
     let start = from.saturating_sub(most / 4);
     let start = (0..=start).rev().find(|at| line.is_char_boundary(*at));
     let start = start.unwrap_or_default();
