@@ -39,9 +39,10 @@ pub fn policy(config: &Config) -> (Policy, Vec<Problem>) {
             }
         };
         let agent = agent(section, &mut problems);
-        policy = match is_others {
-            true => policy.others(agent),
-            false => policy.agent(id, agent),
+        policy = if is_others {
+            policy.others(agent)
+        } else {
+            policy.agent(id, agent)
         };
     }
     for section in config.audience() {
@@ -143,9 +144,10 @@ fn level(section: &AgentSection, problems: &mut Vec<Problem>) -> Level {
             Level::Sandboxed
         }),
     };
-    match section.is_unclear {
-        true => Level::Sandboxed,
-        false => level,
+    if section.is_unclear {
+        Level::Sandboxed
+    } else {
+        level
     }
 }
 

@@ -76,11 +76,12 @@ pub(super) fn says_connect(entry: &Entry, said: &LimitsSection) -> bool {
 /// sets for all servers.
 pub(super) fn timeouts(entry: &Entry, own: &Timeouts, said: &LimitsSection) -> Timeouts {
     let usual = said.timeouts();
-    let one = |field: &str, own: Deadline, usual: Deadline| match entry.has("timeout")
-        || entry.has(field)
-    {
-        true => said.deadline(own.idle),
-        false => usual,
+    let one = |field: &str, own: Deadline, usual: Deadline| {
+        if entry.has("timeout") || entry.has(field) {
+            said.deadline(own.idle)
+        } else {
+            usual
+        }
     };
     Timeouts {
         connect: one("connect_timeout", own.connect, usual.connect),
