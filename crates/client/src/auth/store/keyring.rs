@@ -6,9 +6,16 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+#[cfg(target_os = "macos")]
+use apple_native_keyring_store::keychain as system;
+#[cfg(all(unix, not(target_os = "macos")))]
+use dbus_secret_service_keyring_store as system;
+use keyring_core::api::CredentialStoreApi as _;
 use switchboard_core::limits::Limits;
 use switchboard_core::private_store::PrivateStore;
 use switchboard_core::secret::Secret;
+#[cfg(windows)]
+use windows_native_keyring_store as system;
 
 use super::sealed::{self, KeyFile, KeySource};
 use crate::auth_error::TokenStoreError;
@@ -265,15 +272,13 @@ fn decoded(text: &Secret<String>) -> Result<Secret<Vec<u8>>, KeyringFault> {
 struct SystemKeyring;
 
 impl SystemKeyring {
-    fn entry() -> Result<keyring::Entry, KeyringFault> {
-        keyring::Entry::new(SERVICE, ACCOUNT).map_err(|error| match error {
-            keyring::Error::NoDefaultStore => {
-                let status = keyring::Entry::store_status().as_ref().err();
-                let why = status.map(ToString::to_string).unwrap_or_default();
-                KeyringFault::Unusable(format!("there is no keyring: {why}"))
-            }
-            error => fault(&error),
-        })
+    fn entry() -> Result<keyring_core::Entry, KeyringFault> {
+        let store = system::Store::new().map_err(|error| {
+            let why = format!("there is no keyring: {error}");
+            KeyringFault::Unusable(why)
+        })?;
+        let entry = store.build(SERVICE, ACCOUNT, None);
+        entry.map_err(|error| fault(&error))
     }
 }
 
@@ -281,7 +286,7 @@ impl Keyring for SystemKeyring {
     fn read(&self) -> Result<Option<Secret<String>>, KeyringFault> {
         match Self::entry()?.get_password() {
             Ok(text) => Ok(Some(Secret::new(text))),
-            Err(keyring::Error::NoEntry) => Ok(None),
+            Err(keyring_core::Error::NoEntry) => Ok(None),
             Err(error) => Err(fault(&error)),
         }
     }
@@ -292,11 +297,11 @@ impl Keyring for SystemKeyring {
     }
 }
 
-fn fault(error: &keyring::Error) -> KeyringFault {
+fn fault(error: &keyring_core::Error) -> KeyringFault {
     match error {
-        keyring::Error::NoStorageAccess(_) => KeyringFault::Locked(error.to_string()),
+        keyring_core::Error::NoStorageAccess(_) => KeyringFault::Locked(error.to_string()),
         // It would quote what was stored.
-        keyring::Error::BadEncoding(_) | keyring::Error::BadDataFormat(..) => {
+        keyring_core::Error::BadEncoding(_) | keyring_core::Error::BadDataFormat(..) => {
             KeyringFault::Unusable("the keyring has something else there".to_owned())
         }
         _ => KeyringFault::Unusable(error.to_string()),
