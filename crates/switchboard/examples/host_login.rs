@@ -7,8 +7,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use switchboard::auth::{Authorizer, CallbackListener, KeyFile, Login, LoginOptions, SealedFile};
+use switchboard::auth::{KeyFile, SealedFile};
 use switchboard::spec::ServerSpec;
+use switchboard::talk::{LoginDecision, LoginRequest};
 use switchboard::{Caller, Host, Limits};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -23,32 +24,16 @@ async fn main() -> Outcome<()> {
     let host = Host::builder()
         .server(ServerSpec::http("theirs", &url)?)
         .token_store(Arc::new(store))
+        .on_login(async |request: LoginRequest| {
+            let page = request.page.expose();
+            println!("{} asks you to log in: {page}", request.issuer);
+            LoginDecision::PageOpened
+        })
         .build()?;
-    if let Err(error) = host.connect("theirs").await {
-        if error.needs_login().is_none() {
-            return Err(error.into());
-        }
-        log_in(&host.authorizer("theirs").await?).await?;
-        host.connect("theirs").await?;
-    }
+    host.connect("theirs").await?;
     for tool in host.view(Caller::owner()).tools() {
         println!("{}", tool.name());
     }
     host.shutdown().await;
-    Ok(())
-}
-
-async fn log_in(authorizer: &Authorizer) -> Outcome<()> {
-    let listener = CallbackListener::bind(authorizer.settings().callback_port).await?;
-    let login = Login::new(authorizer);
-    let options = LoginOptions::default().redirect_uri(listener.redirect_uri());
-    let request = login.begin(options).await?;
-    println!(
-        "{} asks you to log in: {}",
-        request.issuer,
-        request.url.expose()
-    );
-    let callback = listener.wait(&request.state).await?;
-    login.finish(callback.expose()).await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Logins through the host: stored tokens, needed logins, and what the person sees of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 #[cfg(unix)]
@@ -14,6 +14,7 @@ use switchboard::events::{Events, write_line};
 use switchboard::host::{Caller, Host, HostBuilder, State};
 use switchboard::policy::{AgentPolicy, Grants, Level, Policy};
 use switchboard::spec::ServerSpec;
+use switchboard::talk::{LoginDecision, LoginRequest};
 use switchboard::{Error, ErrorKind};
 use switchboard_testkit::http::{Http as TestServer, Server as Running};
 use switchboard_testkit::issuer::{Issuer, IssuerOptions};
@@ -100,6 +101,68 @@ async fn a_server_that_needs_a_login_says_so_and_works_after_it() {
     assert_eq!(echo(&host, "after").await.unwrap(), "after");
     assert_eq!(word(&host), "connected");
     assert_eq!(issuer.counts().logins, 1);
+    host.shutdown().await;
+    running.shutdown().await;
+}
+
+/// A host whose operator opens the page of a login in a browser, unless the person refuses.
+fn host_with_operator(running: &Running, decision: LoginDecision) -> (Host, Asked) {
+    let asked = Asked::default();
+    let seen = Arc::clone(&asked);
+    let host = builder(running).on_login(move |request: LoginRequest| {
+        let page = request.page.expose().to_string();
+        seen.lock().unwrap().push(request);
+        async move {
+            if decision == LoginDecision::PageOpened {
+                tokio::task::spawn_blocking(move || Browser::default().visit(&page));
+            }
+            decision
+        }
+    });
+    (host.build().unwrap(), asked)
+}
+
+/// The logins that an operator was asked for.
+type Asked = Arc<Mutex<Vec<LoginRequest>>>;
+
+#[tokio::test]
+async fn the_operator_is_asked_for_the_login_that_a_connection_needs() {
+    let (issuer, running) = start(&[]).await;
+    let (host, asked) = host_with_operator(&running, LoginDecision::PageOpened);
+    host.connect("theirs").await.unwrap();
+    assert_eq!(echo(&host, "after").await.unwrap(), "after");
+    {
+        let asked = asked.lock().unwrap();
+        assert_eq!(asked.len(), 1);
+        assert_eq!(asked[0].server.as_str(), "theirs");
+        assert!(running.url().starts_with(&asked[0].issuer), "{asked:?}");
+        assert!(!format!("{:?}", asked[0]).contains("state="));
+    }
+    assert_eq!(issuer.counts().logins, 1);
+    // Once more on request, as for another account.
+    host.log_in("theirs").await.unwrap();
+    assert_eq!(
+        (issuer.counts().logins, asked.lock().unwrap().len()),
+        (2, 2)
+    );
+    assert_eq!(echo(&host, "again").await.unwrap(), "again");
+    host.shutdown().await;
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_operator_who_refuses_a_login_leaves_the_server_without_one() {
+    let (issuer, running) = start(&[]).await;
+    let (host, asked) = host_with_operator(&running, LoginDecision::Refuse);
+    let refused = host.connect("theirs").await.unwrap_err();
+    assert_eq!(reason(&refused), LoginReason::NoToken);
+    assert_eq!(asked.lock().unwrap().len(), 1);
+    // A call, of the owner or of an agent, fails at once and asks for nothing.
+    assert!(echo(&host, "without").await.is_err());
+    assert_eq!(
+        (issuer.counts().logins, asked.lock().unwrap().len()),
+        (0, 1)
+    );
     host.shutdown().await;
     running.shutdown().await;
 }

@@ -52,7 +52,7 @@ impl LiveToken {
     }
 
     pub(super) fn is_expired(&self, now: u64) -> bool {
-        self.credential.expires_at.is_some_and(|at| now >= at)
+        self.credential.is_expired(now)
     }
 
     pub(super) fn headers(

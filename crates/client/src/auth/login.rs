@@ -116,7 +116,7 @@ pub struct AuthorizationRequest {
     pub state: Secret<String>,
     /// The redirect URI.
     pub redirect_uri: String,
-    /// The issuer, to be shorten to the person.
+    /// The issuer, to be shown to the person.
     pub issuer: String,
     /// The scopes that are requested.
     pub scopes: Vec<String>,
@@ -140,6 +140,10 @@ impl Login {
         Self {
             authorizer: authorizer.clone(),
         }
+    }
+
+    pub(super) fn authorizer(&self) -> &Authorizer {
+        &self.authorizer
     }
 
     /// Begins a login: finds the issuer, registers a client if need be, and stores the state for
@@ -495,7 +499,6 @@ impl Authorizer {
 
 /// Creates a credential with new tokens; the caller fills in the key and the client.
 fn fresh(tokens: Tokens, requested: &[String]) -> Credential {
-    let now = now();
     Credential {
         key: CredentialKey {
             issuer: String::new(),
@@ -503,13 +506,13 @@ fn fresh(tokens: Tokens, requested: &[String]) -> Credential {
             client_id: String::new(),
             profile: String::new(),
         },
+        issued_at: tokens.requested_at,
+        expires_at: tokens.expires_at(),
         access_token: tokens.access_token,
         token_type: tokens.token_type,
         refresh_token: tokens.refresh_token,
         scopes: tokens.scopes.unwrap_or_else(|| requested.to_vec()),
         requested_scopes: requested.to_vec(),
-        issued_at: now,
-        expires_at: tokens.expires_in.map(|life| now.saturating_add(life)),
         token_endpoint: store::no_endpoint(),
         revocation_endpoint: None,
         resource: None,

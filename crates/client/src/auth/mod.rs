@@ -17,6 +17,7 @@
 
 mod authorize;
 mod authorizer;
+mod browser_login;
 mod callback;
 mod challenge;
 mod client_id;

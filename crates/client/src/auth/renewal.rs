@@ -116,10 +116,15 @@ impl Authorizer {
             }
             return Err(self.needs_login(LoginReason::NoToken, &[]));
         };
-        if stored.key != *key || stored.access_token != live.credential.access_token {
+        // The lock is on one key: the token of another key is not ours to renew.
+        if stored.key != *key {
             return self.adopt(stored);
         }
-        // The stored token is the one that failed, so renewing it is up to us.
+        // A token that another process got, and that has expired while we waited, would only be refused again.
+        if stored.access_token != live.credential.access_token && !stored.is_expired(now()) {
+            return self.adopt(stored);
+        }
+        // The stored token is the one that failed, or has expired, so renewing it is up to us.
         if stored.refresh_token.is_some() {
             return self.refresh(stored, trigger).await;
         }

@@ -57,10 +57,21 @@ pub(crate) struct Tokens {
     pub(crate) access_token: Secret<String>,
     pub(crate) token_type: TokenType,
     pub(crate) refresh_token: Option<Secret<String>>,
+    /// The time before the request was sent, in seconds since 1970. The life of the token counts from here: counted
+    /// from the answer, a slow answer would let us use it after the issuer has let it expire.
+    pub(crate) requested_at: u64,
     /// In seconds; `None` if it is not stated.
     pub(crate) expires_in: Option<u64>,
     /// `None` if not stated: then they are the requested ones.
     pub(crate) scopes: Option<Vec<String>>,
+}
+
+impl Tokens {
+    /// The time from which the access token is not to be used, in seconds since 1970.
+    pub(crate) fn expires_at(&self) -> Option<u64> {
+        self.expires_in
+            .map(|life| self.requested_at.saturating_add(life))
+    }
 }
 
 /// The context that requests to one issuer share.
@@ -90,9 +101,10 @@ impl TokenClient<'_> {
     /// # Errors
     /// Fails when there is no answer, the endpoint refuses, or its answer is invalid.
     pub(crate) async fn tokens(&self, request: &TokenRequest<'_>) -> Result<Tokens, AuthError> {
+        let requested_at = now();
         let posted = self.post(request).await?;
         let url = &request.endpoint.url;
-        let tokens = parse(request.purpose, url, &posted)?;
+        let tokens = parse(request.purpose, url, &posted, requested_at)?;
         if request.dpop.is_some() && tokens.token_type != TokenType::Dpop {
             return Err(AuthError::Metadata {
                 purpose: request.purpose,
@@ -264,7 +276,12 @@ fn basic(id: &str, secret: &Secret<String>) -> Secret<String> {
 }
 
 /// Parses the answer of a token endpoint.
-fn parse(purpose: Purpose, url: &SafeUrl, posted: &TokenResponse) -> Result<Tokens, AuthError> {
+fn parse(
+    purpose: Purpose,
+    url: &SafeUrl,
+    posted: &TokenResponse,
+    requested_at: u64,
+) -> Result<Tokens, AuthError> {
     let answer = &posted.answer;
     // A refusal first: its body is an error, not tokens.
     if !answer.is_success() {
@@ -305,6 +322,7 @@ fn parse(purpose: Purpose, url: &SafeUrl, posted: &TokenResponse) -> Result<Toke
         access_token,
         token_type,
         refresh_token: token("refresh_token")?,
+        requested_at,
         expires_in: expires_in.map(|life| life.min(LONGEST_LIFE)),
         scopes: metadata::text(&document, "scope").map(|scopes| scope::parse(&scopes)),
     })

@@ -31,6 +31,8 @@ use crate::talk::{
     ChangeApproval, ChangeRequest, ClosureOperator, ElicitRequest, Operator, Roots, Sample,
     SharedOperator, boxed,
 };
+#[cfg(feature = "auth")]
+use crate::talk::{LoginDecision, LoginRequest};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Connect, Environment, Tap, keeper, leftovers::Ledger};
@@ -175,6 +177,16 @@ impl HostBuilder {
         F: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
     {
         self.operator.elicit = boxed(answer);
+        self
+    }
+
+    /// Opens the pages of logins with a closure: see [`Operator::login`].
+    #[cfg(feature = "auth")]
+    pub fn on_login<F>(mut self, open: impl Fn(LoginRequest) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = LoginDecision> + Send + 'static,
+    {
+        self.operator.login = boxed(open);
         self
     }
 

@@ -67,14 +67,24 @@ impl Host {
 
     /// Connects to a server and reads its lists; does nothing if that is done.
     ///
-    /// A server that rests after failures is tried at once. Dropping the future gives up the
-    /// attempt, unless another task waits for the same connection.
+    /// A server that rests after failures is tried at once. One that needs a login is logged in to as [`Host::log_in`]
+    /// does, if the operator offers that. Dropping the future gives up the attempt, unless another task waits for the
+    /// same connection.
     ///
     /// # Errors
     /// Fails if the server cannot be used; see [`crate::explain()`].
     pub async fn connect(&self, name: &str) -> Result<Status, Error> {
         let member = self.0.registry.find(name)?;
-        self.0.open(&member, Want::Outright, Lists::All).await?;
+        let opened = self.0.open(&member, Want::Outright, Lists::All).await;
+        #[cfg(feature = "auth")]
+        let opened = match opened {
+            Err(error) if self.0.may_log_in(&error) => {
+                self.0.log_in(&member).await?;
+                self.0.open(&member, Want::Outright, Lists::All).await
+            }
+            opened => opened,
+        };
+        opened?;
         Ok(self.status_of(&member))
     }
 

@@ -27,6 +27,8 @@ mod catalog_keeper;
 mod eras;
 mod handle;
 mod limits;
+#[cfg(feature = "auth")]
+mod log_in;
 mod logs;
 mod manage;
 mod member;

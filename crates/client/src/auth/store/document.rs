@@ -127,9 +127,15 @@ impl Credential {
         self.renewal_began
     }
 
+    /// Returns true if the access token has expired at a time, in seconds since 1970.
+    pub(crate) fn is_expired(&self, now: u64) -> bool {
+        self.expires_at.is_some_and(|at| now >= at)
+    }
+
     /// Replaces the tokens. If the issuer gives no new refresh token, the old one stays valid.
     pub(crate) fn replace_tokens(&mut self, tokens: Tokens) {
-        let now = now();
+        self.issued_at = tokens.requested_at;
+        self.expires_at = tokens.expires_at();
         self.access_token = tokens.access_token;
         self.token_type = tokens.token_type;
         // RFC 6749, section 6: without a new refresh token the old one stays valid.
@@ -140,8 +146,6 @@ impl Credential {
         if let Some(scopes) = tokens.scopes {
             self.scopes = scopes;
         }
-        self.issued_at = now;
-        self.expires_at = tokens.expires_in.map(|life| now.saturating_add(life));
     }
 
     fn to_json(&self) -> Value {

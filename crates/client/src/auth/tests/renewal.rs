@@ -148,6 +148,25 @@ async fn two_that_share_a_store_renew_once_and_adopt() {
 }
 
 #[tokio::test]
+async fn a_token_of_another_process_that_has_expired_is_renewed_and_not_adopted() {
+    let (issuer, net) = Rotating::net(3600);
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    let one = authorizer_with(&net, OAuthSettings::default(), Arc::clone(&store));
+    let other = authorizer_with(&net, OAuthSettings::default(), store);
+    log_in(&one).await.expect("a login");
+    assert_eq!(token_in_use(&other).await, "Bearer access-1");
+    assert!(matches!(refuse(&one, 401, REJECTED).await, Decision::Retry));
+    // The second token expires before the other process gets its turn.
+    age(&one, 3601).await;
+    assert!(matches!(
+        refuse(&other, 401, REJECTED).await,
+        Decision::Retry
+    ));
+    assert_eq!(token_in_use(&other).await, "Bearer access-3");
+    assert_eq!((net.to(TOKEN).len(), issuer.stale()), (3, 0));
+}
+
+#[tokio::test]
 async fn a_cancelled_caller_does_not_stop_a_renewal() {
     let (issuer, net) = Rotating::net(3600);
     let authorizer = authorizer(&net);

@@ -183,6 +183,12 @@ impl Registry {
         session.map_err(|error| member.with_context(error))
     }
 
+    /// Answers for the person.
+    #[cfg(feature = "auth")]
+    pub(super) fn operator(&self) -> &crate::talk::SharedOperator {
+        &self.options.operator
+    }
+
     /// The login of a server, which its connections use too.
     ///
     /// # Errors

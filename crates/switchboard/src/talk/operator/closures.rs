@@ -32,6 +32,7 @@ pub(crate) struct ClosureOperator {
     pub(crate) approve_use: Option<Closure<UseRequest, UseApproval>>,
     pub(crate) approve_change: Option<Closure<ChangeRequest, ChangeApproval>>,
     pub(crate) elicit: Option<Closure<ElicitRequest, Result<ElicitResult, Refusal>>>,
+    pub(crate) login: Option<Closure<LoginRequest, LoginDecision>>,
     #[cfg(feature = "config")]
     pub(crate) input: Option<Closure<InputPrompt, Option<Secret<String>>>>,
 }
@@ -118,7 +119,14 @@ impl Operator for ClosureOperator {
         }
     }
 
+    fn offers_login(&self) -> bool {
+        self.login.is_some() || self.operator.offers_login()
+    }
+
     async fn login(&self, request: LoginRequest) -> LoginDecision {
-        self.operator.login(request).await
+        match &self.login {
+            Some(ask) => ask(request).await,
+            None => self.operator.login(request).await,
+        }
     }
 }

@@ -157,7 +157,15 @@ pub trait Operator: Send + Sync {
         future::ready(None)
     }
 
-    /// Decides about a login that a server needs.
+    /// Returns true if [`Operator::login`] can be asked. Unless it is, no login is begun, and a server that needs one
+    /// fails with [`Error::needs_login`](crate::Error::needs_login).
+    fn offers_login(&self) -> bool {
+        false
+    }
+
+    /// Opens the page of a login in a browser, or shows its address to the person.
+    ///
+    /// Asked by [`Host::log_in`](crate::Host::log_in) and [`Host::connect`](crate::Host::connect), never for an agent.
     fn login(&self, _request: LoginRequest) -> impl Future<Output = LoginDecision> + Send {
         future::ready(LoginDecision::Refuse)
     }

@@ -5,6 +5,7 @@ use switchboard_wire::ElicitParams;
 #[cfg(feature = "config")]
 use crate::config::Input;
 use crate::pins::Drift;
+use crate::secret::SafeUrl;
 use crate::spec::ServerName;
 
 /// Definitions of a server that have changed since it was approved.
@@ -82,25 +83,28 @@ impl InputPrompt {
     }
 }
 
-/// A login that a server needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A login that a server needs, and the page on which the person logs in.
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LoginRequest {
     /// The server.
     pub server: ServerName,
-    /// The URL of the server.
-    pub url: String,
-    /// The scopes that the server demands.
+    /// The issuer, who asks the person for the password. Show its host whole.
+    pub issuer: String,
+    /// The scopes that are requested.
     pub scopes: Vec<String>,
+    /// The address to open in a browser; [`SafeUrl::expose`] shows all of it.
+    pub page: SafeUrl,
 }
 
 impl LoginRequest {
     /// Creates the request of a server, without scopes.
-    pub fn new(server: ServerName, url: impl Into<String>) -> Self {
+    pub fn new(server: ServerName, issuer: impl Into<String>, page: SafeUrl) -> Self {
         Self {
             server,
-            url: url.into(),
+            issuer: issuer.into(),
             scopes: Vec::new(),
+            page,
         }
     }
 }
@@ -109,8 +113,8 @@ impl LoginRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoginDecision {
-    /// The login may begin.
-    Begin,
-    /// The server stays without one.
+    /// The page was opened: the host waits for the person to log in.
+    PageOpened,
+    /// The server stays without a login.
     Refuse,
 }

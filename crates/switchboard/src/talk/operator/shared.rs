@@ -112,6 +112,7 @@ pass_on! {
     plain {
         sampling_failed(server: &ServerName, provider: &str, error: &ProviderError) -> ();
         elicit_support() -> ElicitSupport;
+        offers_login() -> bool;
         elicit_bounds() -> Bounds;
         visit_completed(server: &ServerName, elicitation: &str) -> ();
         elicit_refused(server: &ServerName, why: &str) -> ();

@@ -83,7 +83,8 @@ async fn ask_everything(operator: &impl Operator) -> Vec<String> {
         let prompt = InputPrompt::new(server(), crate::config::Input::default());
         answers.push(format!("{:?}", operator.input(prompt).await.is_some()));
     }
-    let login = LoginRequest::new(server(), "https://example.com/mcp");
+    let page = SafeUrl::parse("https://login.example.com/authorize").expect("a URL");
+    let login = LoginRequest::new(server(), "https://login.example.com", page);
     answers.push(format!("{:?}", operator.login(login).await));
     answers
 }
@@ -161,7 +162,7 @@ impl Operator for Eager {
     }
 
     async fn login(&self, _: LoginRequest) -> LoginDecision {
-        LoginDecision::Begin
+        LoginDecision::PageOpened
     }
 }
 
