@@ -18,6 +18,7 @@ mod docs;
 mod fuzz;
 mod partners;
 mod platforms;
+mod public_api;
 mod test_targets;
 mod tool;
 mod workspace;
@@ -35,7 +36,7 @@ The project's own commands.
                                   folders after it rewrite theirs alone
   cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
-  cargo xtask docs                write what the parser says into docs/cli.md
+  cargo xtask docs                write docs/cli.md from the parser and docs/public-names.txt from rustdoc
   cargo xtask fuzz [TARGET]       look for inputs that break a promise; docs/fuzzing.md
   cargo xtask --help              this text";
 

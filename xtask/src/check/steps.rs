@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::test_targets::{self, FLEET, TestTargets};
-use crate::{conformance, deps, partners, tool};
+use crate::{conformance, deps, partners, public_api, tool};
 
 /// The runs that a step is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +180,7 @@ fn doc() -> Result<(), String> {
         command.args(["doc", "--locked", "--no-deps"]);
         execute(command.args(selection))?;
     }
-    Ok(())
+    public_api::check()
 }
 
 /// Runs only what needs partners: the step `test` has run the rest.
