@@ -11,7 +11,7 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 ///
 /// # Errors
 /// Returns the parse error of the text.
-pub(crate) fn read(text: &str) -> Result<Duration, ParseDurationError> {
+fn read(text: &str) -> Result<Duration, ParseDurationError> {
     let is_bare = text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');

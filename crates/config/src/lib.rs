@@ -10,9 +10,13 @@
 //! ([`Entry::filled_command`]), the file of variables ([`Entry::variables_file`]) and, if their content is
 //! part of the approval, the files that arguments name ([`Entry::files_of_arguments`]).
 //!
+//! [`import`] converts servers of other clients' files to our format, [`export`] does the opposite, and
+//! [`edit`] changes files.
+//!
 //! No value of a file ever appears in a problem: neither in its text, nor in its excerpt, nor in `Debug`.
 //! Keys, names of servers, names of variables and paths do.
 
+mod canonical;
 mod client;
 mod dotenv;
 mod duration;
@@ -20,8 +24,10 @@ pub mod edit;
 mod entry;
 mod excerpt;
 mod expand;
+pub mod export;
 mod fields;
 mod file;
+pub mod import;
 mod layered;
 mod limits;
 mod mask;
@@ -40,6 +46,8 @@ mod template;
 mod tree;
 mod variables;
 
+#[doc(hidden)]
+pub use canonical::secrets_in_clear;
 pub use client::{Client, ParseClientError};
 pub use entry::Entry;
 pub use expand::{Expansion, Input, Inputs, NoInputs};

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use switchboard::config::edit::Change;
-use switchboard::config::{Config, Entry};
+use switchboard::config::{Config, Entry, secrets_in_clear};
 use switchboard::spec::ServerName;
 
 use crate::approvals::{Approval, Approvals};
 use crate::args::Add;
 use crate::editing::{Done, change, is_of};
 use crate::exit::Exit;
-use crate::masked::in_clear;
 use crate::problems;
 use crate::report::{Failure, Report};
 use crate::scope::{Files, Goal, place, server_name};
@@ -33,7 +32,7 @@ fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {
     // Check before writing: the file must not get an entry that cannot be read back.
     let (typed, mut warnings) = check_entry(&name, &entry, &goal)?;
     warnings.extend(
-        in_clear(&entry)
+        secrets_in_clear(&entry)
             .iter()
             .map(|what| exposure_warning(what, &goal)),
     );

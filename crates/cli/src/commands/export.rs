@@ -1,15 +1,14 @@
-//! `switchboard export`: prints entries in another client's format (see `crate::exporting`), with warnings
-//! about secrets and missing approvals.
+//! `switchboard export`: prints entries in another client's format (see `switchboard::config::export`), with
+//! warnings about missing approvals.
 
 use serde::Serialize;
+use switchboard::config::export::{self, Exported};
 use switchboard::config::{Client, Entry};
 
 use crate::approvals::Approvals;
 use crate::args::Export;
 use crate::editing::result;
 use crate::exit::Exit;
-use crate::exporting::{Exported, export};
-use crate::masked::{in_clear, plain};
 use crate::problems;
 use crate::report::{Failure, Report};
 use crate::scope::Files;
@@ -34,20 +33,22 @@ fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {
         let report = Report::new(Exit::Configuration, "configuration", message);
         return Err(report.hint("switchboard config path"));
     }
-    let mut exported = export(entries.iter().copied(), args.to);
+    let mut exported = export::entries(entries.iter().copied(), args.to);
     let approvals = Approvals::of(&files.config, &files.environment)?;
     // Warnings about the entries themselves come after those about the other client's format.
     for written in &mut exported.servers {
         let entry = entries.iter().find(|entry| *entry.name() == written.name);
         if let Some(entry) = entry {
-            written.warnings.extend(cautions(entry, &approvals));
+            written.warnings.extend(caution(entry, &approvals));
         }
     }
     // A single server that cannot be exported is an error; among others it is a warning.
     if let ([only], []) = (exported.left_out.as_slice(), exported.servers.as_slice()) {
-        let message = format!("{} cannot be written for {}", only.0, args.to);
+        let message = format!("{} cannot be written for {}", only.name, args.to);
         let report = Report::new(Exit::Configuration, "configuration", message);
-        return Err(report.server(only.0.as_str()).fact("reason", &only.1));
+        return Err(report
+            .server(only.name.as_str())
+            .fact("reason", &only.reason));
     }
     if screen.is_json() {
         return result(&document(&exported, args.to), screen);
@@ -55,7 +56,8 @@ fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {
     if args.names.is_empty() {
         problems::mention(&files.config, screen);
     }
-    for (name, reason) in &exported.left_out {
+    for left_out in &exported.left_out {
+        let (name, reason) = (&left_out.name, &left_out.reason);
         screen.warn(&format!("{name} is left out: {reason}"));
     }
     for written in &exported.servers {
@@ -66,19 +68,14 @@ fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {
     screen.result(&exported.text)
 }
 
-/// Returns warnings to show before an entry is used by another client.
-fn cautions(entry: &Entry, approvals: &Approvals) -> Vec<String> {
-    let clear = in_clear(&plain(entry)).into_iter();
-    let clear = clear.map(|what| format!("{what} looks like a secret and is written in clear"));
-    let mut cautions: Vec<String> = clear.collect();
+/// Returns a warning about an entry that is not approved here: another client may not ask.
+fn caution(entry: &Entry, approvals: &Approvals) -> Option<String> {
     let is_settled = approvals
         .look(entry)
         .is_ok_and(|(approval, _)| approval.is_settled());
-    if !is_settled {
-        let text = "it came with a folder and is not approved here; where this goes it may not be asked about";
-        cautions.push(text.to_owned());
-    }
-    cautions
+    let text =
+        "it came with a folder and is not approved here; where this goes it may not be asked about";
+    (!is_settled).then(|| text.to_owned())
 }
 
 /// The document of `export --json`: see `docs/cli.md`.
@@ -108,9 +105,9 @@ fn document(exported: &Exported, client: Client) -> ExportDocument<'_> {
         server: written.name.as_str(),
         warnings: &written.warnings,
     });
-    let left_out = exported.left_out.iter().map(|(name, reason)| LeftOut {
-        server: name.as_str(),
-        reason,
+    let left_out = exported.left_out.iter().map(|left_out| LeftOut {
+        server: left_out.name.as_str(),
+        reason: &left_out.reason,
     });
     ExportDocument {
         client: client.name(),

@@ -4,7 +4,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 use switchboard::config::edit::Change;
-use switchboard::config::{Config, Places, Reference};
+use switchboard::config::import::convert;
+use switchboard::config::{Config, Places, Reference, secrets_in_clear};
 use switchboard::text::sanitise_line;
 use switchboard::trust::Question;
 
@@ -13,8 +14,7 @@ use crate::args::Import;
 use crate::ask;
 use crate::editing::{change, notes, result};
 use crate::exit::Exit;
-use crate::importing::{Found, ImportCandidate, convert, find};
-use crate::masked::in_clear;
+use crate::importing::{Found, ImportCandidate, find};
 use crate::problems::{self, Source};
 use crate::report::{Failure, Report};
 use crate::scope::{Files, Goal, place};
@@ -248,7 +248,7 @@ impl ImportOutcome<'_> {
         if self.goal.layer.needs_approval() {
             let all = self.plan.planned.iter().flat_map(|planned| {
                 let name = &planned.candidate.name;
-                let exposed = in_clear(&planned.entry).into_iter();
+                let exposed = secrets_in_clear(&planned.entry).into_iter();
                 exposed.map(move |what| {
                     format!("{name}: {}", self::exposure_warning(&what, self.goal))
                 })

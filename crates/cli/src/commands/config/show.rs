@@ -8,7 +8,6 @@ use switchboard::text::sanitise_line;
 use crate::approvals::{Approval, Approvals};
 use crate::args::ConfigShow;
 use crate::editing::result;
-use crate::masked::mask_fields;
 use crate::problems::{self, Source};
 use crate::report::Failure;
 use crate::scope::{Files, place};
@@ -31,7 +30,7 @@ pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
         };
         shown.push(ShownEntry {
             entry,
-            fields: mask_fields(entry),
+            fields: entry.masked(),
             approval,
             fingerprint: fingerprint.map(|fingerprint| fingerprint.to_string()),
         });

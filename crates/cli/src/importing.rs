@@ -1,21 +1,13 @@
-//! Servers of other clients' files, converted for ours.
-//!
-//! `rename` gives servers valid names, `convert` makes entries in our format. Nothing is expanded, looked up
-//! or run.
-
-mod convert;
-mod rename;
+//! The files and servers that an import is about. Nothing is expanded, looked up or run.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use switchboard::config::{Client, Entry, Problem, read_file};
+use switchboard::config::{Client, Entry, Problem, import, read_file};
 use switchboard::spec::{Layer, ServerName};
 use switchboard::text::closest;
 use switchboard::trust::Question;
-
-pub(crate) use convert::convert;
 
 use crate::approvals::Approvals;
 use crate::args::Import;
@@ -174,7 +166,12 @@ impl Found {
                 return Ok(());
             }
         };
-        let (config, renamed, problems) = rename::read(&text, file, layer, client);
+        let import::ClientFile {
+            config,
+            renamed,
+            problems,
+            ..
+        } = import::read(&text, file, layer, client);
         self.problems.extend(problems);
         let approvals = Approvals::of(&config, &files.environment)?;
         // Some clients keep servers per project in one file: those of the current folder count.
@@ -192,10 +189,11 @@ impl Found {
                 _ => {}
             }
             let claim = approvals.claim(entry)?;
-            let renamed = renamed.iter().find(|(_, new)| new == entry.name().as_str());
+            let mut renamed = renamed.iter();
+            let renamed = renamed.find(|renamed| renamed.to == entry.name().as_str());
             self.add(ImportCandidate {
                 name: entry.name().clone(),
-                original: renamed.map(|(old, _)| old.clone()),
+                original: renamed.map(|renamed| renamed.from.clone()),
                 entry: entry.clone(),
                 question: claim.map(|claim| Question::new(claim, Vec::new())),
             });

@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
-use switchboard::config::Entry;
 
-use crate::masked::plain;
+use crate::Entry;
 
 /// Fields whose values are paths.
 const PATHS: &[&str] = &["cwd", "env_file", "roots"];
 
 /// Converts an entry for a file whose relative paths are based on `folder`; without a folder all paths are
 /// made absolute. Placeholders stay as they are.
-pub(crate) fn convert(entry: &Entry, folder: Option<&Path>) -> Map<String, Value> {
-    let mut out = plain(entry);
+pub fn convert(entry: &Entry, folder: Option<&Path>) -> Map<String, Value> {
+    let mut out = entry.canonical();
     // Enabled is the default.
     if entry.is_enabled() {
         out.remove("enabled");
@@ -77,10 +76,10 @@ fn files(text: &str, folder: &Path) -> String {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use switchboard::config::{Client, read_client};
-    use switchboard::spec::Layer;
+    use switchboard_core::spec::Layer;
 
     use super::*;
+    use crate::{Client, read_client};
 
     #[test]
     fn paths_lead_where_they_led_and_references_stay() {

@@ -1,12 +1,14 @@
 //! Round trips: an exported server is read back as the same server.
 
 use std::path::Path;
+use std::time::Duration;
 
-use switchboard::config::{Config, read_client};
-use switchboard::spec::Layer;
+use switchboard_core::limits::Deadline;
+use switchboard_core::spec::Layer;
 
+use super::entries as export;
 use super::*;
-use crate::masked::plain;
+use crate::read_client;
 
 /// A file of ours.
 fn ours(text: &str) -> Config {
@@ -25,7 +27,7 @@ fn file(client: Client) -> &'static str {
 
 /// Whatever a file calls it, what counts is what it comes to.
 fn meaning(entry: &Entry) -> String {
-    let mut fields = plain(entry);
+    let mut fields = entry.canonical();
     fields.retain(|field, _| !field.ends_with("timeout") && !field.ends_with("_tools"));
     fields.remove("enabled");
     fields.sort_keys();
@@ -165,9 +167,9 @@ fn nothing_is_lost_without_a_word() {
             Layer::User,
             *client,
         );
-        let back = plain(back.get("x").unwrap());
+        let back = back.get("x").unwrap().canonical();
         let warnings = exported.servers[0].warnings.join("\n");
-        for field in plain(entry).keys() {
+        for field in entry.canonical().keys() {
             let is_there = back.contains_key(field)
                 || field == "timeout" && back.contains_key("connect_timeout");
             let is_told = warnings.contains(&format!("`{field}`"));
@@ -185,7 +187,10 @@ fn a_server_that_is_off_is_not_switched_on_by_being_copied() {
     for client in Client::ALL {
         let exported = export(config.entries(), *client);
         if exported.servers.is_empty() {
-            assert!(exported.left_out[0].1.contains("switched off"), "{client}");
+            assert!(
+                exported.left_out[0].reason.contains("switched off"),
+                "{client}"
+            );
             continue;
         }
         let back = read_client(
@@ -221,5 +226,50 @@ fn questions_go_along_where_they_are_asked() {
             {"type": "pickString", "id": "a", "description": "Which?", "options": ["1", "2"], "default": "1"},
             {"type": "promptString", "id": "b", "description": "b", "password": true},
         ])
+    );
+}
+
+#[test]
+fn secrets_of_described_servers_leave_as_variables() {
+    let process = ServerSpec::stdio("notes", "/usr/bin/notes").unwrap();
+    let process = process.env("API_KEY", "hunter2");
+    let remote = ServerSpec::http("wiki", "https://example.com/mcp").unwrap();
+    let remote = remote.header("Authorization", "Bearer hunter3");
+    for client in Client::ALL {
+        if *client == Client::ClaudeDesktop {
+            continue;
+        }
+        let exported = specs([&process, &remote], *client).unwrap();
+        let named: Vec<&str> = exported.variables.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(named, ["API_KEY", "WIKI_TOKEN"], "{client}");
+        assert_eq!(exported.servers.len(), 2, "{client}");
+        assert!(!exported.text.contains("hunter"), "{client}: {exported:?}");
+        assert!(!format!("{exported:?}").contains("hunter"), "{client}");
+    }
+}
+
+#[test]
+fn a_server_that_no_file_can_describe_is_left_out_with_the_reason() {
+    let year = Duration::from_secs(365 * 24 * 3600);
+    let mut slow = ServerSpec::stdio("slow", "slow").unwrap();
+    slow.settings.timeouts.connect = Deadline::within(year);
+    let fine = ServerSpec::stdio("fine", "fine").unwrap();
+    let exported = specs([&slow, &fine], Client::Cursor).unwrap();
+    assert_eq!(exported.servers.len(), 1);
+    assert_eq!(exported.left_out.len(), 1);
+    assert_eq!(exported.left_out[0].name.as_str(), "slow");
+    assert!(
+        exported.left_out[0].reason.contains("timeout"),
+        "{exported:?}"
+    );
+}
+
+#[test]
+fn a_secret_in_clear_is_a_warning_that_does_not_show_it() {
+    let text = r#"{"mcpServers": {"x": {"command": "a", "env": {"API_KEY": "hunter2"}}}}"#;
+    let exported = export(ours(text).entries(), Client::Cursor);
+    assert_eq!(
+        exported.servers[0].warnings,
+        ["the variable API_KEY looks like a secret and is written in clear"]
     );
 }

@@ -1,7 +1,7 @@
 //! TOML output, as far as Codex's files need it.
 
 use serde_json::{Map, Value};
-use switchboard::text::sanitise_line;
+use switchboard_core::text::sanitise_line;
 
 /// Formats a table for each server, below `root`.
 pub(super) fn document(root: &str, servers: &Map<String, Value>) -> String {

@@ -5,29 +5,44 @@
 
 use std::path::Path;
 
-use switchboard::config::{Client, Config, Problem, ProblemKind, read_client};
-use switchboard::spec::{Layer, ServerName};
+use switchboard_core::spec::{Layer, ServerName};
+
+use crate::{Client, Config, Problem, ProblemKind, read_client};
 
 /// Maximum length of a generated name.
 const LONGEST: usize = 64;
 
-/// Pairs of old and new names.
-type Renamed = Vec<(String, String)>;
+/// The content of another client's file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ClientFile {
+    /// The servers, with valid names. Its problems are those of the last reading: see
+    /// [`problems`](Self::problems).
+    pub config: Config,
+    /// The servers that have another name in the file, in its order.
+    pub renamed: Vec<RenamedServer>,
+    /// All problems that renaming did not solve.
+    pub problems: Vec<Problem>,
+}
 
-/// Reads a file with valid names for all servers. Returns the renamed ones, and all problems that renaming
-/// did not solve.
-pub(super) fn read(
-    text: &str,
-    file: &Path,
-    layer: &Layer,
-    client: Client,
-) -> (Config, Renamed, Vec<Problem>) {
+/// A server whose name in its file is not valid here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RenamedServer {
+    /// The name in the file.
+    pub from: String,
+    /// The name here.
+    pub to: String,
+}
+
+/// Parses the text of another client's file, with valid names for all servers.
+pub fn read(text: &str, file: &Path, layer: &Layer, client: Client) -> ClientFile {
     let read = |text: &str| read_client(text, file, layer.clone(), client);
     let first = read(text);
     let mut problems = first.problems().to_vec();
     let mut text = text.to_owned();
     let mut config = first;
-    let mut renamed = Renamed::new();
+    let mut renamed: Vec<RenamedServer> = Vec::new();
     // From the end of the text, so that earlier positions stay valid.
     let bad: Vec<Problem> = problems.iter().rev().filter(is_bad_name).cloned().collect();
     for problem in bad {
@@ -47,17 +62,21 @@ pub(super) fn read(
         if is_solved {
             (text, config) = (other, other_config);
             problems.retain(|other| *other != problem);
-            renamed.push((old, new));
+            renamed.push(RenamedServer { from: old, to: new });
         }
     }
     let new = config.problems().iter().filter(|problem| {
         let mut renamed = renamed.iter();
-        renamed.any(|(_, new)| problem.server() == Some(new.as_str()))
+        renamed.any(|renamed| problem.server() == Some(renamed.to.as_str()))
     });
     problems.extend(new.cloned());
     // Collected from the end of the file, reported in its order.
     renamed.reverse();
-    (config, renamed, problems)
+    ClientFile {
+        config,
+        renamed,
+        problems,
+    }
 }
 
 fn is_bad_name(problem: &&Problem) -> bool {
@@ -144,17 +163,20 @@ fn string_token(text: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn names(text: &str, file: &str, client: Client) -> (Vec<String>, Renamed, usize) {
-        let (config, renamed, problems) = read(text, Path::new(file), &Layer::User, client);
-        let entries = config.entries().iter();
+    fn names(text: &str, file: &str, client: Client) -> (Vec<String>, Vec<RenamedServer>, usize) {
+        let read = read(text, Path::new(file), &Layer::User, client);
+        let entries = read.config.entries().iter();
         let names = entries.map(|entry| entry.name().to_string()).collect();
-        (names, renamed, problems.len())
+        (names, read.renamed, read.problems.len())
     }
 
-    fn pairs(pairs: &[(&str, &str)]) -> Renamed {
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<RenamedServer> {
         let pairs = pairs.iter();
         pairs
-            .map(|(old, new)| ((*old).to_owned(), (*new).to_owned()))
+            .map(|(from, to)| RenamedServer {
+                from: (*from).to_owned(),
+                to: (*to).to_owned(),
+            })
             .collect()
     }
 

@@ -1,7 +1,8 @@
 //! Placeholders in the syntax of each client.
 
 use serde_json::Value;
-use switchboard::config::Client;
+
+use crate::Client;
 
 /// A client's syntax of placeholders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! The config format of each client: its key names, and the settings that it has no key for.
 
 use serde_json::{Map, Value};
-use switchboard::config::{Client, Entry};
-use switchboard::spec::TransportKind;
+use switchboard_core::limits::parse_duration;
+use switchboard_core::spec::TransportKind;
 
 use super::codex;
 use super::references::{Syntax, translate};
-use crate::duration;
-use crate::importing::convert;
+use crate::import::convert;
+use crate::{Client, Entry, duration};
 
 /// Unit in which a client writes durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -319,12 +319,12 @@ impl Form {
 
     /// Converts a duration to the client's unit, rounded up. The bool is false if it was rounded.
     fn time(&self, value: &Value) -> Option<(Value, bool)> {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(seconds) => seconds.to_string(),
-            _ => return None,
+        let time = match value {
+            Value::String(text) => parse_duration(text).ok(),
+            Value::Number(seconds) => seconds.as_f64().and_then(duration::of_seconds),
+            _ => None,
         };
-        let time = duration::read(&text).ok().filter(|time| !time.is_zero())?;
+        let time = time.filter(|time| !time.is_zero())?;
         let (whole, rest) = match self.unit {
             Unit::Milliseconds => (time.as_millis(), time.subsec_nanos() % 1_000_000),
             Unit::Seconds => (u128::from(time.as_secs()), time.subsec_nanos()),
