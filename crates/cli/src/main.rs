@@ -44,7 +44,6 @@ mod report;
 mod role;
 mod sampling;
 mod saving;
-mod schema;
 mod scope;
 mod screen;
 mod secrets;

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use switchboard::files::{self, FileError, Refusal, Source};
 use switchboard::protocol::Raw;
+use switchboard::schema::parameters::{JsonType, Parameters, Shape};
 use switchboard::talk::Answers;
 use switchboard::text::excerpt;
 
 use crate::blocking::run_blocking;
 use crate::report::{Failure, Report};
 use crate::role;
-use crate::schema::{Kind, Parameters, Shape};
 
 /// Maximum size of a file or of stdin in bytes: the limit of the queue to a server.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -267,25 +267,13 @@ fn type_text(text: &str, shape: Option<&Shape>) -> Raw {
         return string;
     };
     // "007" stays a string, unless only a choice of another type matches.
-    if kinds.contains(&Kind::String) && (shape.choices.is_none() || shape.may_be(&string)) {
+    if kinds.contains(&JsonType::String) && (shape.choices.is_none() || shape.may_be(&string)) {
         return string;
     }
     match Raw::parse(text) {
         Ok(value) if shape.may_be(&value) => value,
         _ => string,
     }
-}
-
-/// Formats arguments as one JSON object, every value as it is spelled.
-pub(crate) fn object(arguments: &[(String, Raw)]) -> String {
-    let members: Vec<String> = arguments
-        .iter()
-        .map(|(key, value)| {
-            let key = serde_json::Value::from(key.as_str());
-            format!("{key}:{}", value.as_str())
-        })
-        .collect();
-    format!("{{{}}}", members.join(","))
 }
 
 #[cfg(test)]

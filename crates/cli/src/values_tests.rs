@@ -1,5 +1,7 @@
+use switchboard::schema::parameters::to_object;
+use switchboard::schema::{Bounds, Checker, Verdict};
+
 use super::*;
-use crate::schema::{misfits, parameters};
 
 const SCHEMA: &str = r#"{"properties":{
     "s":{"type":"string"},
@@ -17,10 +19,21 @@ const SCHEMA: &str = r#"{"properties":{
 fn made(object_text: Option<&str>, words: &[&str]) -> Result<String, String> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let arguments = read(object_text, &words).map_err(|error| error.to_string())?;
-    let arguments = apply_types(arguments, &parameters(SCHEMA));
-    let problems = misfits(SCHEMA, &arguments);
+    let schema = Raw::parse(SCHEMA).unwrap();
+    let parameters = Parameters::read(&schema);
+    let arguments = apply_types(arguments, &parameters);
+    let checker = Checker::compile(&schema, &Bounds::default());
+    let typed = Raw::parse(&to_object(&arguments)).unwrap();
+    let problems = match checker.check_text_now(&typed) {
+        Verdict::Misfits(violations) => parameters.misfits(&violations, &arguments),
+        _ => Vec::new(),
+    };
+    let problems: Vec<String> = problems
+        .into_iter()
+        .map(|misfit| format!("{}: {}", misfit.argument, misfit.problem))
+        .collect();
     if problems.is_empty() || words.iter().any(|word| word.contains(":=")) {
-        return Ok(object(&arguments));
+        return Ok(to_object(&arguments));
     }
     Err(problems.join("\n"))
 }

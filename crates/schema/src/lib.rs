@@ -9,6 +9,9 @@
 //! The dialect is draft 2020-12 unless `$schema` names an older one; `format` is an annotation and not
 //! checked.
 //!
+//! [`parameters`] reads a tool's schema for people: its signature, examples, and the argument that a
+//! violation is about.
+//!
 //! The feature `validation` (on by default) includes the validator. Without it every verdict is
 //! [`Verdict::NotChecked`] with [`Reason::NotBuilt`], and callers need not differ.
 //!
@@ -38,6 +41,7 @@ mod compile;
 mod measure;
 #[cfg(feature = "validation")]
 mod meter;
+pub mod parameters;
 #[cfg(feature = "validation")]
 mod pool;
 #[cfg(not(feature = "validation"))]

@@ -5,6 +5,7 @@ use switchboard::host::ToolHandle;
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::schema::Verdict;
+use switchboard::schema::parameters::{Misfit, Parameters, to_object};
 
 use super::find_tool::{self, find};
 use crate::args::Call;
@@ -16,7 +17,6 @@ use crate::login::with_login;
 use crate::render::answer;
 use crate::report::{Failure, Report};
 use crate::saving::stem;
-use crate::schema::{Misfit, Parameters};
 use crate::values;
 
 /// Returns the server whose tool the command names.
@@ -36,7 +36,7 @@ pub(crate) async fn run_on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, F
     // The schema is known only now, and types the `key=value` words.
     let parameters = Parameters::read(tool.tool().input_schema().raw());
     let arguments = values::apply_types(arguments, &parameters);
-    let object = Raw::parse(&values::object(&arguments))
+    let object = Raw::parse(&to_object(&arguments))
         .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
     let words = format!("calling {}", tool.key());
     let result = with_login(hosting, async || {
@@ -100,15 +100,15 @@ fn call_failure(
     // One misfit is the title; several are listed as facts.
     let title = match misfits.as_slice() {
         [] => return hosting.use_failure(error, Target::from(tool.entry())),
-        [Misfit { argument, what }] => format!("argument {argument:?}: {what}"),
+        [Misfit { argument, problem }] => format!("argument {argument:?}: {problem}"),
         misfits => format!("{} arguments do not fit", misfits.len()),
     };
     let mut report = Report::new(Exit::of(&error), "arguments", title)
         .server(tool.server().to_string())
         .fact("signature", parameters.signature(tool.raw_name()));
     if misfits.len() > 1 {
-        for Misfit { argument, what } in misfits {
-            report = report.fact(argument, what);
+        for Misfit { argument, problem } in misfits {
+            report = report.fact(argument, problem);
         }
     }
     report.fact("sent", "no: nothing was called")

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use switchboard::catalog::{ItemKind, ServerCatalog};
 use switchboard::protocol::Raw;
+use switchboard::schema::parameters::Parameters;
 
 use super::listing::{Lister, Listing, NoticeItem, exposed_names};
 use crate::hosting::Hosting;
 use crate::report::Failure;
-use crate::schema::Parameters;
 use crate::screen::Screen;
 use crate::table::{columns, table};
 

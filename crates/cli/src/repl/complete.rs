@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reedline::{Completer, CompletionResult, CompletionStatus, Span, Suggestion};
 use switchboard::catalog::{PromptEntry, TemplateEntry, UriTemplate};
 use switchboard::host::{Host, ToolHandle, View};
+use switchboard::schema::parameters::{JsonType, Parameters};
 use switchboard::text::sanitise_line;
 use tokio::runtime::Handle;
 
 use super::suggest::{Arrival, Suggestions};
 use super::words::{self, Asked, Candidate, Of};
-use crate::schema::{Kind, Parameters};
 
 /// Maximum number of candidates.
 const MOST: usize = 500;
@@ -226,7 +226,7 @@ fn tool(tool: &ToolHandle) -> (Candidate, Vec<OfferedArgument>) {
         let mut values: Vec<String> = choices
             .map(|value| value.as_text().unwrap_or_else(|| value.as_str().to_owned()))
             .collect();
-        if values.is_empty() && parameter.shape.kinds.as_deref() == Some(&[Kind::Boolean]) {
+        if values.is_empty() && parameter.shape.kinds.as_deref() == Some(&[JsonType::Boolean]) {
             values = vec!["true".to_owned(), "false".to_owned()];
         }
         OfferedArgument {

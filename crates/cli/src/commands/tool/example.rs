@@ -2,12 +2,12 @@
 
 use switchboard::host::ToolHandle;
 use switchboard::protocol::Raw;
+use switchboard::schema::parameters::{Parameters, example, to_object};
 use switchboard::secret::mask_args;
 use switchboard::text::{sanitise_line, shell_word};
 
 use crate::args::ShowTool;
 use crate::hosting::Hosting;
-use crate::schema::{Parameters, example};
 use crate::values;
 
 /// Formats a call with all required arguments as one shell line. Returns `None` if the line would be changed
@@ -32,7 +32,7 @@ pub(super) fn command(tool: &ToolHandle, args: &ShowTool, hosting: &Hosting<'_>)
     match written {
         Some(written) => words.extend(written.iter().map(|text| word(text))),
         // Some names cannot be written before a `=`: pass all arguments as JSON.
-        None => words.extend(["--args".to_owned(), word(&values::object(&made))]),
+        None => words.extend(["--args".to_owned(), word(&to_object(&made))]),
     }
     let line = words.join(" ");
     // Shown only if the terminal shows exactly what would be pasted.

@@ -7,6 +7,7 @@ use switchboard::catalog::ToolEntry;
 use switchboard::host::ToolHandle;
 use switchboard::policy::Target;
 use switchboard::protocol::{Raw, ToolAnnotations};
+use switchboard::schema::parameters::{Detail, Parameters, details};
 
 use super::find_tool::{self, find};
 use super::servers::Page;
@@ -14,7 +15,6 @@ use crate::args::ShowTool;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
 use crate::report::Failure;
-use crate::schema::{Detail, Parameters, details};
 use crate::screen::Screen;
 
 /// Returns the server whose tool the command names.

@@ -2,11 +2,10 @@
 
 use std::cell::Cell;
 
-use switchboard::protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::detail::{details_within, follow};
-use super::{Detail, Kind, Shape};
-use crate::values::object;
+use super::{Detail, JsonType, Shape, to_object};
 
 /// Maximum depth of generated objects.
 const DEEPEST: usize = 4;
@@ -15,7 +14,7 @@ const DEEPEST: usize = 4;
 const MOST_VALUES: usize = 100;
 
 /// Generates arguments: all required ones and no others.
-pub(crate) fn example(schema: &Raw) -> Vec<(String, Raw)> {
+pub fn example(schema: &Raw) -> Vec<(String, Raw)> {
     let maker = Maker {
         root: schema,
         left: Cell::new(MOST_VALUES),
@@ -63,13 +62,13 @@ impl Maker<'_> {
         }
         let kinds = shape.possible_kinds().unwrap_or_default();
         // Of a nullable type the other alternative is the better example.
-        let kind = kinds.iter().find(|kind| **kind != Kind::Null);
-        match kind.or(kinds.first()).copied().unwrap_or(Kind::String) {
-            Kind::String => Raw::of(word(name, schema)).unwrap_or_else(|_| Raw::null()),
-            Kind::Integer | Kind::Number => number(schema),
-            Kind::Boolean => json("true"),
-            Kind::Null => Raw::null(),
-            Kind::Array => {
+        let kind = kinds.iter().find(|kind| **kind != JsonType::Null);
+        match kind.or(kinds.first()).copied().unwrap_or(JsonType::String) {
+            JsonType::String => Raw::of(word(name, schema)).unwrap_or_else(|_| Raw::null()),
+            JsonType::Integer | JsonType::Number => number(schema),
+            JsonType::Boolean => json("true"),
+            JsonType::Null => Raw::null(),
+            JsonType::Array => {
                 let item = schema.member("items").zip(depth);
                 let item = item.map(|(item, depth)| {
                     let item = follow(&item, self.root);
@@ -79,9 +78,9 @@ impl Maker<'_> {
                 let item = item.as_ref().map_or("", Raw::as_str);
                 json(&format!("[{item}]"))
             }
-            Kind::Object => {
+            JsonType::Object => {
                 let inside = depth.map(|depth| self.members(schema, depth));
-                json(&object(&inside.unwrap_or_default()))
+                json(&to_object(&inside.unwrap_or_default()))
             }
         }
     }
@@ -92,7 +91,7 @@ fn number(schema: &Raw) -> Raw {
     let bound = schema
         .member("minimum")
         .or_else(|| schema.member("maximum"));
-    let is_number = |value: &Raw| Kind::of(value).is_a(Kind::Number);
+    let is_number = |value: &Raw| JsonType::of(value).is_a(JsonType::Number);
     match bound.filter(is_number) {
         Some(bound) => bound,
         None => json("1"),
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     fn made(schema: &str) -> String {
-        object(&example(&Raw::parse(schema).unwrap()))
+        to_object(&example(&Raw::parse(schema).unwrap()))
     }
 
     #[test]

@@ -1,22 +1,22 @@
 //! Schema violations in the words of the tool's signature.
 
-use switchboard::protocol::Raw;
-use switchboard::schema::Violation;
-use switchboard::secret::{MASK, is_secret};
-use switchboard::text::{closest, excerpt};
+use switchboard_core::secret::{MASK, is_secret};
+use switchboard_core::text::{closest, excerpt};
+use switchboard_wire::Raw;
 
 use super::{Parameters, Shape};
+use crate::Violation;
 
 /// Maximum length of a value in a message.
 const LONGEST_VALUE: usize = 60;
 
 /// An argument that does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Misfit {
+pub struct Misfit {
     /// The argument's name.
-    pub(crate) argument: String,
+    pub argument: String,
     /// The problem.
-    pub(crate) what: String,
+    pub problem: String,
 }
 
 impl Misfit {
@@ -30,7 +30,7 @@ impl Misfit {
         };
         Self {
             argument: argument.to_owned(),
-            what: format!("expected {}, found {found}", shape.describe()),
+            problem: format!("expected {}, found {found}", shape.describe()),
         }
     }
 }
@@ -39,11 +39,7 @@ impl Parameters {
     /// Words violations by argument: first missing arguments, then unknown ones, then values of the wrong
     /// type, then everything else. Returns none if the signature explains none of them, such as a number out
     /// of its range: the library's own message is better then.
-    pub(crate) fn misfits(
-        &self,
-        violations: &[Violation],
-        arguments: &[(String, Raw)],
-    ) -> Vec<Misfit> {
+    pub fn misfits(&self, violations: &[Violation], arguments: &[(String, Raw)]) -> Vec<Misfit> {
         let closed = ["additionalProperties", "unevaluatedProperties"];
         let (required, others) = partition(violations, |it| is_of_whole(it, &["required"]));
         let (unexpected, others) = partition(others, |it| is_of_whole(it, &closed));
@@ -75,7 +71,7 @@ impl Parameters {
         let rest = unexplained.into_iter().chain(others);
         misfits.extend(rest.map(|violation| Misfit {
             argument: argument_of(violation).0,
-            what: violation.message.clone(),
+            problem: violation.message.clone(),
         }));
         misfits
     }
@@ -87,16 +83,16 @@ impl Parameters {
             parameter.required && !arguments.iter().any(|(given, _)| *given == parameter.name)
         });
         let misfits = missing.map(|parameter| {
-            let mut what = format!("missing ({})", parameter.shape.describe());
+            let mut problem = format!("missing ({})", parameter.shape.describe());
             // An open schema accepts a misspelt name silently.
             if !self.closed
                 && let Some(given) = closest(&parameter.name, unknown.iter().copied())
             {
-                what = format!("{what}; is {given:?} meant?");
+                problem = format!("{problem}; is {given:?} meant?");
             }
             Misfit {
                 argument: parameter.name.clone(),
-                what,
+                problem,
             }
         });
         misfits.collect()
@@ -110,7 +106,7 @@ impl Parameters {
         let unknown = self.unknown_names(arguments).filter(|_| self.closed);
         let misfits = unknown.map(|name| Misfit {
             argument: name.to_owned(),
-            what: match closest(name, free.iter().copied()) {
+            problem: match closest(name, free.iter().copied()) {
                 Some(known) => format!("unknown argument; did you mean {known:?}?"),
                 None => "unknown argument".to_owned(),
             },
@@ -157,13 +153,23 @@ fn argument_of(violation: &Violation) -> (String, bool) {
     (name.replace("~1", "/").replace("~0", "~"), is_inside)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "validation"))]
 mod tests {
     use super::*;
-    use crate::schema::misfits;
+    use crate::parameters::parameters;
+    use crate::{Bounds, Checker, Verdict};
 
     fn check(schema: &str, arguments: &str) -> Vec<String> {
-        misfits(schema, &Raw::parse(arguments).unwrap().members())
+        let checker = Checker::compile(&Raw::parse(schema).unwrap(), &Bounds::default());
+        let arguments = Raw::parse(arguments).unwrap();
+        let Verdict::Misfits(violations) = checker.check_text_now(&arguments) else {
+            return Vec::new();
+        };
+        let misfits = parameters(schema).misfits(&violations, &arguments.members());
+        let misfits = misfits.into_iter();
+        misfits
+            .map(|misfit| format!("{}: {}", misfit.argument, misfit.problem))
+            .collect()
     }
 
     const ADD: &str = r#"{"properties":{"a":{"type":"number"},"number_b":{"type":"integer"}},

@@ -1,27 +1,43 @@
-//! A tool's parameters, read from its schema.
+//! A tool's parameters, read from its schema for people.
 //!
-//! [`Parameters`] is a simplified reading of the schema with three uses: to type `key=value`, to show a
-//! [signature](Parameters::signature), and to word violations by that signature ([`Parameters::misfits`]). It
-//! is not a validator: the library checks arguments before it sends them.
+//! [`Parameters`] is a simplified reading of an `inputSchema`. It gives texts a type, shows a
+//! [signature](Parameters::signature) and words violations by that signature ([`Parameters::misfits`]);
+//! [`details`] and [`example`] are for a page about the tool. It is not a validator: that is
+//! [`Checker`](crate::Checker).
+//!
+//! ```
+//! use switchboard_schema::parameters::{Parameters, example, to_object};
+//! use switchboard_wire::Raw;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let schema = Raw::parse(
+//!     r#"{"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}"#,
+//! )?;
+//! let parameters = Parameters::read(&schema);
+//! assert_eq!(parameters.signature("forecast"), "forecast(city: string, days?: integer)");
+//! assert_eq!(to_object(&example(&schema)), r#"{"city":"hello"}"#);
+//! # Ok(())
+//! # }
+//! ```
 
 mod detail;
 mod example;
-mod kind;
+mod json_type;
 mod misfits;
 mod shape;
 mod signature;
 
-pub(crate) use detail::{Detail, details};
-pub(crate) use example::example;
-pub(crate) use kind::Kind;
-pub(crate) use misfits::Misfit;
-pub(crate) use shape::Shape;
+pub use detail::{Detail, details};
+pub use example::example;
+pub use json_type::JsonType;
+pub use misfits::Misfit;
+pub use shape::Shape;
 
-use switchboard::protocol::Raw;
+use switchboard_wire::Raw;
 
 /// The parameters of a tool, in the order of its schema.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Parameters {
+pub struct Parameters {
     list: Vec<Parameter>,
     /// True if the schema forbids other arguments.
     closed: bool,
@@ -29,15 +45,19 @@ pub(crate) struct Parameters {
 
 /// One parameter of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Parameter {
-    pub(crate) name: String,
-    pub(crate) required: bool,
-    pub(crate) shape: Shape,
+#[non_exhaustive]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// True if a call must have it.
+    pub required: bool,
+    /// The values that it may have.
+    pub shape: Shape,
 }
 
 impl Parameters {
     /// Reads the simple parts of a schema.
-    pub(crate) fn read(schema: &Raw) -> Self {
+    pub fn read(schema: &Raw) -> Self {
         let required: Vec<String> = schema
             .member("required")
             .map(|names| names.items().iter().filter_map(Raw::as_text).collect())
@@ -77,33 +97,29 @@ impl Parameters {
     }
 
     /// Returns all parameters.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Parameter> {
+    pub fn iter(&self) -> impl Iterator<Item = &Parameter> {
         self.list.iter()
     }
 
     /// Returns the parameter of that name.
-    pub(crate) fn get(&self, name: &str) -> Option<&Parameter> {
+    pub fn get(&self, name: &str) -> Option<&Parameter> {
         self.list.iter().find(|parameter| parameter.name == name)
     }
 }
 
-#[cfg(test)]
-pub(crate) fn parameters(schema: &str) -> Parameters {
-    Parameters::read(&Raw::parse(schema).unwrap())
+/// Writes arguments as a JSON object. Values keep their spelling.
+pub fn to_object(arguments: &[(String, Raw)]) -> String {
+    let members: Vec<String> = arguments
+        .iter()
+        .map(|(key, value)| {
+            let key = serde_json::Value::from(key.as_str());
+            format!("{key}:{}", value.as_str())
+        })
+        .collect();
+    format!("{{{}}}", members.join(","))
 }
 
-/// Checks arguments as the library does, and words what it finds.
 #[cfg(test)]
-pub(crate) fn misfits(schema: &str, arguments: &[(String, Raw)]) -> Vec<String> {
-    use switchboard::schema::{Bounds, Checker, Verdict};
-    let checker = Checker::compile(&Raw::parse(schema).unwrap(), &Bounds::default());
-    let object = Raw::parse(&crate::values::object(arguments)).unwrap();
-    let Verdict::Misfits(violations) = checker.check_text_now(&object) else {
-        return Vec::new();
-    };
-    let misfits = parameters(schema).misfits(&violations, arguments);
-    let misfits = misfits.into_iter();
-    misfits
-        .map(|misfit| format!("{}: {}", misfit.argument, misfit.what))
-        .collect()
+fn parameters(schema: &str) -> Parameters {
+    Parameters::read(&Raw::parse(schema).unwrap())
 }

@@ -1,27 +1,27 @@
 //! Simplified reading of the schema of one value.
 
 use serde_json::Value;
-use switchboard::protocol::Raw;
+use switchboard_wire::Raw;
 
-use super::Kind;
+use super::JsonType;
 
 /// Maximum depth of nested schemas; recursive references end here.
 const DEEPEST: usize = 8;
 
 /// The constraints of a schema on one value, as far as they are simple.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// The allowed types; `None` if any is.
-    pub(crate) kinds: Option<Vec<Kind>>,
+    pub kinds: Option<Vec<JsonType>>,
     /// The allowed values, if they are enumerated.
-    pub(crate) choices: Option<Vec<Raw>>,
+    pub choices: Option<Vec<Raw>>,
     /// The shape of the items of an array.
-    pub(crate) item: Option<Box<Shape>>,
+    pub item: Option<Box<Shape>>,
 }
 
 impl Shape {
     /// Reads the schema of a value; references point into `root`.
-    pub(crate) fn read(schema: &Raw, root: &Raw) -> Self {
+    pub fn read(schema: &Raw, root: &Raw) -> Self {
         Self::read_within(schema, root, DEEPEST)
     }
 
@@ -95,9 +95,10 @@ impl Shape {
     fn and(self, other: Self) -> Self {
         let kinds = match (self.kinds, other.kinds) {
             (Some(ours), Some(theirs)) => {
-                let narrower =
-                    |one: &Kind, others: &[Kind]| others.iter().any(|other| one.is_a(*other));
-                let mut both: Vec<Kind> = ours
+                let narrower = |one: &JsonType, others: &[JsonType]| {
+                    others.iter().any(|other| one.is_a(*other))
+                };
+                let mut both: Vec<JsonType> = ours
                     .iter()
                     .copied()
                     .filter(|kind| narrower(kind, &theirs))
@@ -105,7 +106,7 @@ impl Shape {
                 let more = theirs
                     .iter()
                     .filter(|kind| narrower(kind, &ours) && !both.contains(kind));
-                let more: Vec<Kind> = more.copied().collect();
+                let more: Vec<JsonType> = more.copied().collect();
                 both.extend(more);
                 // A contradiction, or a schema that was not understood: leave it to the server.
                 (!both.is_empty()).then_some(both)
@@ -120,13 +121,13 @@ impl Shape {
     }
 
     /// Returns the possible types of a value, derived from the choices if needed.
-    pub(crate) fn possible_kinds(&self) -> Option<Vec<Kind>> {
+    pub fn possible_kinds(&self) -> Option<Vec<JsonType>> {
         if self.kinds.is_some() {
             return self.kinds.clone();
         }
         let choices = self.choices.as_ref()?;
         let mut kinds = Vec::new();
-        for kind in choices.iter().map(Kind::of) {
+        for kind in choices.iter().map(JsonType::of) {
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
@@ -136,8 +137,8 @@ impl Shape {
 
     /// Returns true if the value may match the type and the choices. Constraints that were not understood
     /// count as matched.
-    pub(crate) fn may_be(&self, value: &Raw) -> bool {
-        let kind = Kind::of(value);
+    pub fn may_be(&self, value: &Raw) -> bool {
+        let kind = JsonType::of(value);
         let is_kind = self
             .kinds
             .as_ref()
@@ -153,19 +154,19 @@ impl Shape {
     fn all_choices(&self) -> Option<Vec<Raw>> {
         match (&self.choices, self.kinds.as_deref()) {
             (Some(choices), _) => Some(choices.clone()),
-            (None, Some([Kind::Null])) => Some(vec![Raw::null()]),
+            (None, Some([JsonType::Null])) => Some(vec![Raw::null()]),
             _ => None,
         }
     }
 }
 
-fn types(schema: &Raw) -> Option<Vec<Kind>> {
+fn types(schema: &Raw) -> Option<Vec<JsonType>> {
     let types = schema.member("type")?;
     if let Some(name) = types.as_text() {
-        return Kind::from_name(&name).map(|kind| vec![kind]);
+        return JsonType::from_name(&name).map(|kind| vec![kind]);
     }
-    let named = |name: &Raw| name.as_text().and_then(|name| Kind::from_name(&name));
-    let kinds: Option<Vec<Kind>> = types.items().iter().map(named).collect();
+    let named = |name: &Raw| name.as_text().and_then(|name| JsonType::from_name(&name));
+    let kinds: Option<Vec<JsonType>> = types.items().iter().map(named).collect();
     kinds.filter(|kinds| !kinds.is_empty())
 }
 
@@ -215,16 +216,19 @@ mod tests {
         Shape::read(&schema, &schema)
     }
 
-    fn kinds(schema: &str) -> Option<Vec<Kind>> {
+    fn kinds(schema: &str) -> Option<Vec<JsonType>> {
         shape(schema).possible_kinds()
     }
 
     #[test]
     fn types_are_read_alone_and_as_lists() {
-        assert_eq!(kinds(r#"{"type":"integer"}"#), Some(vec![Kind::Integer]));
+        assert_eq!(
+            kinds(r#"{"type":"integer"}"#),
+            Some(vec![JsonType::Integer])
+        );
         assert_eq!(
             kinds(r#"{"type":["string","null"]}"#),
-            Some(vec![Kind::String, Kind::Null])
+            Some(vec![JsonType::String, JsonType::Null])
         );
     }
 
@@ -251,7 +255,7 @@ mod tests {
     fn alternatives_are_put_together() {
         assert_eq!(
             kinds(r#"{"anyOf":[{"type":"integer"},{"type":"null"}]}"#),
-            Some(vec![Kind::Integer, Kind::Null])
+            Some(vec![JsonType::Integer, JsonType::Null])
         );
         let found = shape(r#"{"oneOf":[{"const":"a"},{"enum":["b"]},{"type":"null"}]}"#);
         let choices: Vec<String> = found
@@ -267,7 +271,7 @@ mod tests {
     fn what_holds_together_is_narrowed() {
         assert_eq!(
             kinds(r#"{"type":["number","string"],"allOf":[{"type":"integer"}]}"#),
-            Some(vec![Kind::Integer])
+            Some(vec![JsonType::Integer])
         );
     }
 
@@ -275,6 +279,9 @@ mod tests {
     fn references_into_the_document_are_followed() {
         let root = Raw::parse(r##"{"$defs":{"a/b":{"type":"boolean"}}}"##).unwrap();
         let schema = Raw::parse(r##"{"$ref":"#/$defs/a~1b","type":"string"}"##).unwrap();
-        assert_eq!(Shape::read(&schema, &root).kinds, Some(vec![Kind::Boolean]));
+        assert_eq!(
+            Shape::read(&schema, &root).kinds,
+            Some(vec![JsonType::Boolean])
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! A tool's signature in one line.
 
-use switchboard::text::excerpt;
+use switchboard_core::text::excerpt;
 
-use super::{Kind, Parameters, Shape};
+use super::{JsonType, Parameters, Shape};
 
 /// Maximum number of choices in a signature.
 const MOST_CHOICES: usize = 6;
@@ -16,7 +16,7 @@ const LONGEST_CHOICE: usize = 40;
 impl Parameters {
     /// Formats a tool like a function: `add(a: number, b?: number)`. Names are as servers wrote them, so the
     /// text must be sanitised before it is shown.
-    pub(crate) fn signature(&self, tool: &str) -> String {
+    pub fn signature(&self, tool: &str) -> String {
         let parameters: Vec<String> = self
             .list
             .iter()
@@ -35,12 +35,12 @@ impl Parameters {
 
 impl Shape {
     /// Formats the possible values: `integer`, `string[]`, `"a"|"b"`, `any`.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         self.describe_with(MOST_CHOICES)
     }
 
     /// Formats the possible values with more choices, for a detailed description.
-    pub(crate) fn describe_all(&self) -> String {
+    pub fn describe_all(&self) -> String {
         self.describe_with(MOST_CHOICES_IN_ALL)
     }
 
@@ -63,7 +63,7 @@ impl Shape {
         let names: Vec<String> = kinds
             .iter()
             .map(|kind| match (kind, &self.item) {
-                (Kind::Array, Some(item)) => match item.describe_with(most) {
+                (JsonType::Array, Some(item)) => match item.describe_with(most) {
                     item if item == "any" => kind.name().to_owned(),
                     item if item.contains('|') => format!("({item})[]"),
                     item => format!("{item}[]"),
@@ -77,7 +77,7 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
-    use crate::schema::parameters;
+    use crate::parameters::parameters;
 
     #[test]
     fn a_signature_shows_names_types_and_what_may_be_left_out() {

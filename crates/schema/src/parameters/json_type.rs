@@ -1,22 +1,29 @@
 //! The types of JSON values.
 
-use switchboard::protocol::Raw;
+use switchboard_wire::Raw;
 
 /// A type of JSON value, as a schema names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum JsonType {
+    /// A string.
     String,
+    /// A number without a fraction.
     Integer,
+    /// A number.
     Number,
+    /// `true` or `false`.
     Boolean,
+    /// `null`.
     Null,
+    /// An array.
     Array,
+    /// An object.
     Object,
 }
 
-impl Kind {
+impl JsonType {
     /// Parses the `type` of a schema.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "string" => Self::String,
             "integer" => Self::Integer,
@@ -30,7 +37,7 @@ impl Kind {
     }
 
     /// Returns the type of a value. A number without a fraction is an integer, however it is written.
-    pub(crate) fn of(value: &Raw) -> Self {
+    pub fn of(value: &Raw) -> Self {
         let text = value.as_str();
         match text.as_bytes().first() {
             Some(b'"') => Self::String,
@@ -44,12 +51,12 @@ impl Kind {
     }
 
     /// Returns true if values of this type are also of type `wanted`.
-    pub(crate) fn is_a(self, wanted: Self) -> bool {
+    pub fn is_a(self, wanted: Self) -> bool {
         self == wanted || (self == Self::Integer && wanted == Self::Number)
     }
 
     /// Returns the name in schemas.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::String => "string",
             Self::Integer => "integer",
@@ -78,22 +85,22 @@ mod tests {
 
     #[test]
     fn every_value_has_its_kind() {
-        let kind = |text| Kind::of(&Raw::parse(text).unwrap());
-        assert_eq!(kind("\"5\""), Kind::String);
-        assert_eq!(kind("-5"), Kind::Integer);
-        assert_eq!(kind("5.0"), Kind::Integer);
-        assert_eq!(kind("1e3"), Kind::Integer);
-        assert_eq!(kind("1e400"), Kind::Integer);
-        assert_eq!(kind("5.5"), Kind::Number);
-        assert_eq!(kind("true"), Kind::Boolean);
-        assert_eq!(kind("null"), Kind::Null);
-        assert_eq!(kind("[]"), Kind::Array);
-        assert_eq!(kind("{}"), Kind::Object);
+        let kind = |text| JsonType::of(&Raw::parse(text).unwrap());
+        assert_eq!(kind("\"5\""), JsonType::String);
+        assert_eq!(kind("-5"), JsonType::Integer);
+        assert_eq!(kind("5.0"), JsonType::Integer);
+        assert_eq!(kind("1e3"), JsonType::Integer);
+        assert_eq!(kind("1e400"), JsonType::Integer);
+        assert_eq!(kind("5.5"), JsonType::Number);
+        assert_eq!(kind("true"), JsonType::Boolean);
+        assert_eq!(kind("null"), JsonType::Null);
+        assert_eq!(kind("[]"), JsonType::Array);
+        assert_eq!(kind("{}"), JsonType::Object);
     }
 
     #[test]
     fn an_integer_is_a_number_and_not_the_reverse() {
-        assert!(Kind::Integer.is_a(Kind::Number));
-        assert!(!Kind::Number.is_a(Kind::Integer));
+        assert!(JsonType::Integer.is_a(JsonType::Number));
+        assert!(!JsonType::Number.is_a(JsonType::Integer));
     }
 }

@@ -1,6 +1,6 @@
 //! Members of an object schema, for people.
 
-use switchboard::protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::shape::resolve;
 use super::{Parameters, Shape};
@@ -10,20 +10,24 @@ const MOST_STEPS: usize = 8;
 
 /// A member of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Detail {
-    pub(crate) name: String,
-    pub(crate) required: bool,
-    pub(crate) shape: Shape,
+#[non_exhaustive]
+pub struct Detail {
+    /// Its name.
+    pub name: String,
+    /// True if an object must have it.
+    pub required: bool,
+    /// The values that it may have.
+    pub shape: Shape,
     /// The server's description.
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
     /// The default value.
-    pub(crate) default: Option<Raw>,
+    pub default: Option<Raw>,
     /// The schema of the member, with its reference followed.
     pub(super) schema: Raw,
 }
 
 /// Reads the members of an object schema, in its order.
-pub(crate) fn details(schema: &Raw) -> Vec<Detail> {
+pub fn details(schema: &Raw) -> Vec<Detail> {
     details_within(schema, schema)
 }
 
@@ -66,7 +70,7 @@ pub(super) fn follow(schema: &Raw, root: &Raw) -> Raw {
 
 impl Detail {
     /// Formats the type, as in `string, required` or `integer, default 3`.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let mut words = vec![self.shape.describe_all()];
         words.extend(self.required.then(|| "required".to_owned()));
         let default = self.default.as_ref();
