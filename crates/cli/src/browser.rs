@@ -63,7 +63,7 @@ fn program(environment: &Environment) -> Option<(PathBuf, &'static [&'static str
     Some((find(command)?, before))
 }
 
-/// Tells whether the person would see a browser: on Linux that takes a display, unless `$BROWSER` says otherwise.
+/// Returns true if the person would see a browser: on Linux that takes a display, unless `$BROWSER` is set.
 pub(crate) fn is_likely(environment: &Environment) -> bool {
     let is_set = |name: &str| {
         let value = environment.get(name);

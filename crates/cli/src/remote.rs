@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use switchboard::Limits;
-use switchboard::auth::{AuthError, Authorizer, OAuthSettings, TokenStore};
+use switchboard::auth::{AuthError, Authorizer, TokenStore};
 use switchboard::files::{self, Refusal, Source};
 use switchboard::transport::guard::Forbidden;
 use switchboard::transport::{
@@ -14,6 +13,7 @@ use switchboard::transport::{
 
 use crate::args::{Connection, Remote, Transport};
 use crate::exit::Exit;
+use crate::login::authorizer_at;
 use crate::report::{Failure, Report};
 
 /// Name of a server of `--url` that has none.
@@ -52,11 +52,8 @@ pub(crate) fn login(
     if remote.proxy_from_env {
         fetch = fetch.proxy(&Proxy::of_environment(host));
     }
-    let mut settings = OAuthSettings::default();
-    settings.profile = connection.profile.clone().unwrap_or_default();
-    let limits = Limits::default();
-    let made = Authorizer::new(url, settings, Arc::new(fetch), Arc::clone(tokens), &limits);
-    match made {
+    let profile = connection.profile.as_deref().unwrap_or_default();
+    match authorizer_at(url, profile, fetch, tokens) {
         Ok(login) => Ok(Some(login)),
         // The transport says it better.
         Err(AuthError::Forbidden { .. }) => Ok(None),

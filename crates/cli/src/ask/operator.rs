@@ -39,7 +39,7 @@ impl Attendant {
     /// Attends to the questions of a host.
     ///
     /// # Errors
-    /// When the answers of the command line cannot be read.
+    /// Fails if the answers of the command line cannot be read.
     pub(crate) fn new(
         source: HostSource<'_>,
         was_refused: Arc<AtomicBool>,

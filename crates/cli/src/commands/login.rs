@@ -26,17 +26,13 @@ const MOST_BYTES: u64 = 64 * 1024;
 
 /// Logs in to a server.
 pub(crate) async fn run_on(args: &Login, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    // First: nothing about a server is looked up for an agent.
     for_the_person(hosting, "log in")?;
     let server = server(args.server.as_deref(), hosting)?;
-    if args.finish.is_none() {
-        // It asks for an approval that is missing, and the server says how to get in.
-        if is_let_in(server, hosting).await? && is_done(args, server, hosting).await? {
-            return Ok(Exit::Ok);
-        }
-    }
+    // Asks for an approval that is missing, and starts nothing.
     let authorizer = authorizer(server, hosting).await?;
-    // Before anything is shown: there is no one to send to a browser.
+    if args.finish.is_none() && is_logged_in(args, server, &authorizer, hosting).await? {
+        return Ok(Exit::Ok);
+    }
     if authorizer.settings().grant.is_unattended() {
         return Err(unattended(server, hosting));
     }
@@ -51,7 +47,6 @@ pub(crate) async fn run_on(args: &Login, hosting: &Hosting<'_>) -> Result<Exit, 
             Consent::Ask
         },
     };
-    // The order matters: `--no-browser` only begins, `--finish` only ends, and the rest does both.
     if args.no_browser {
         let request = begin_elsewhere(&asking, hosting).await?;
         show_request(server, &request, hosting)?;
@@ -78,7 +73,7 @@ pub(crate) async fn run_on(args: &Login, hosting: &Hosting<'_>) -> Result<Exit, 
 /// Refuses what only the person may do.
 ///
 /// # Errors
-/// When an agent acts.
+/// Fails if an agent acts.
 pub(super) fn for_the_person(hosting: &Hosting<'_>, what: &str) -> Result<(), Failure> {
     role::person_only(what)?;
     if hosting.is_agent() {
@@ -88,24 +83,24 @@ pub(super) fn for_the_person(hosting: &Hosting<'_>, what: &str) -> Result<(), Fa
     Ok(())
 }
 
-/// The server that a login is about.
+/// Returns the server that a login is about.
 ///
 /// # Errors
-/// When none is named.
+/// Fails if none is named.
 pub(super) fn server<'a>(
     named: Option<&'a str>,
     hosting: &'a Hosting<'_>,
 ) -> Result<&'a str, Failure> {
     hosting.one(named).ok_or_else(|| {
-        let report = Report::usage("which server is not said");
+        let report = Report::usage("no server was named");
         report.hint("`switchboard auth status` lists those that can be logged in to")
     })
 }
 
-/// The login of a server.
+/// Returns the login of a server.
 ///
 /// # Errors
-/// When it has none, or must not be used.
+/// Fails if it has none, or must not be used.
 pub(super) async fn authorizer(server: &str, hosting: &Hosting<'_>) -> Result<Authorizer, Failure> {
     hosting.authorizer(server).await.map_err(|error| {
         let is_without = error.kind() == ErrorKind::Configuration && error.auth_error().is_none();
@@ -118,36 +113,30 @@ pub(super) async fn authorizer(server: &str, hosting: &Hosting<'_>) -> Result<Au
     })
 }
 
-/// Tells whether the server lets us in with what is stored.
+/// Returns true if nothing is to be done: the server accepts the login that is stored, which is shown then.
 ///
 /// # Errors
-/// When it must not be connected to, or is not there.
-async fn is_let_in(server: &str, hosting: &Hosting<'_>) -> Result<bool, Failure> {
-    match hosting.host.connect(server).await {
-        Ok(_) => Ok(true),
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::Untrusted | ErrorKind::Configuration | ErrorKind::NotFound
-            ) && error.auth_error().is_none() =>
-        {
-            Err(error.into())
-        }
-        // Whatever it is, the login says it better.
-        Err(_) => Ok(false),
-    }
-}
-
-/// Tells whether there is nothing to do: a login is stored, and nothing else is asked for.
-async fn is_done(args: &Login, server: &str, hosting: &Hosting<'_>) -> Result<bool, Failure> {
-    // Other scopes need another token, even if the one that is there works.
-    if args.force || args.scopes().is_some() {
+/// Fails if the store cannot be read.
+async fn is_logged_in(
+    args: &Login,
+    server: &str,
+    authorizer: &Authorizer,
+    hosting: &Hosting<'_>,
+) -> Result<bool, Failure> {
+    let stored = async || {
+        let stored = authorizer.stored().await;
+        stored.map_err(|error| hosting.login_failure(&error, server))
+    };
+    let is_replaced = args.force || args.scopes().is_some();
+    // A login that is replaced is not tried first.
+    if is_replaced && stored().await?.is_some() {
         return Ok(false);
     }
-    let authorizer = authorizer(server, hosting).await?;
-    let stored = authorizer.stored().await;
-    let stored = stored.map_err(|error| hosting.login_failure(&error, server))?;
-    let Some(credential) = stored else {
+    // If the server refuses, its answer says how to log in. Any other error shows up again when the login begins.
+    if hosting.host.connect(server).await.is_err() || is_replaced {
+        return Ok(false);
+    }
+    let Some(credential) = stored().await? else {
         return Ok(false);
     };
     show(server, &credential, hosting)?;
@@ -274,12 +263,7 @@ fn show(server: &str, credential: &Credential, hosting: &Hosting<'_>) -> Result<
 }
 
 fn declined(server: &str) -> Failure {
-    Report::new(
-        Exit::Authorization,
-        "authorization",
-        "the login was given up",
-    )
-    .server(server)
+    Report::new(Exit::Authorization, "authorization", "login cancelled").server(server)
 }
 
 fn unattended(server: &str, hosting: &Hosting<'_>) -> Failure {

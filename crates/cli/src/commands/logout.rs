@@ -1,11 +1,12 @@
 //! `switchboard logout`.
 
-use std::fs;
 use std::sync::Arc;
 
 use serde::Serialize;
 use switchboard::Limits;
-use switchboard::auth::{AuthError, CredentialKey, Logout as Outcome, TokenStoreError, logout_all};
+use switchboard::auth::{
+    AuthError, CredentialKey, Logout as Outcome, SealedFile, TokenStoreError, logout_all,
+};
 use switchboard::text::sanitise_line;
 use switchboard::transport::HttpAuthFetch;
 
@@ -16,9 +17,6 @@ use crate::hosting::Hosting;
 use crate::live::{Waiting, waiting};
 use crate::report::Failure;
 use crate::state;
-
-/// The files of stored logins.
-const FILES: &[&str] = &["tokens.json", "tokens.key", "tokens.keyring"];
 
 /// The outcome of a logout, in the document of `logout --json`: see `docs/auth.md`.
 #[derive(Serialize)]
@@ -120,7 +118,7 @@ fn show(
     Ok(Exit::Ok)
 }
 
-/// Forgets every login. Where the store cannot be opened, its files go.
+/// Forgets every login, and removes the files of the store.
 async fn everything(hosting: &Hosting<'_>) -> Result<Vec<LoggedOut>, Failure> {
     let fetch = Arc::new(HttpAuthFetch::new());
     let limits = Limits::default();
@@ -137,18 +135,19 @@ async fn everything(hosting: &Hosting<'_>) -> Result<Vec<LoggedOut>, Failure> {
         Err(error) => return Err(hosting.login_failure(&AuthError::Store(error), "all")),
     };
     // The key goes too: the next login looks for the keyring again.
-    if let Some(folder) = state::tokens_folder(&hosting.environment) {
-        for file in FILES {
-            // What is not there is gone already.
-            fs::remove_file(folder.join(file)).ok();
-        }
+    if let Some(folder) = state::tokens_folder(&hosting.environment)
+        && let Err(error) = SealedFile::remove(&folder)
+    {
+        let folder = folder.display();
+        let text = format!("the files of stored logins in {folder} could not be removed: {error}");
+        hosting.screen.warn(&text);
     }
     let outcomes = outcomes.iter();
     let logins = outcomes.map(|(key, outcome)| LoggedOut::of(None, Some(key), outcome));
     Ok(logins.collect())
 }
 
-/// Tells whether no unlocking helps: the key is gone, or not to be asked for.
+/// Returns true if unlocking cannot help: the key is gone, or the keyring is switched off.
 fn is_beyond_opening(error: &TokenStoreError) -> bool {
     match error {
         TokenStoreError::Sealed { .. } | TokenStoreError::Key(_) => true,

@@ -190,7 +190,7 @@ pub(super) fn server_of<'a>(
     hosting: &'a Hosting<'_>,
 ) -> Result<&'a str, Failure> {
     hosting.one(named).ok_or_else(|| {
-        let report = Report::usage("which server has the resource is not said");
+        let report = Report::usage("no server was named for the resource");
         report.hint("write SERVER URI, such as demo file:///readme.txt")
     })
 }

@@ -73,7 +73,7 @@ impl Asking<'_> {
 /// Logs in with a browser, or by the address that one ended at.
 ///
 /// # Errors
-/// When the person does not want it, does not finish, or the issuer refuses.
+/// Fails if the person does not want it, does not finish, or the issuer refuses.
 pub(crate) async fn log_in(
     asking: &Asking<'_>,
     hosting: &Hosting<'_>,
@@ -84,16 +84,12 @@ pub(crate) async fn log_in(
     if !is_attended && asking.consent == Consent::Ask {
         return Err(unattended(asking, hosting).into());
     }
-    let login = Login::new(asking.authorizer);
-    let listener = listen(&login, asking, hosting).await?;
-    let mut options = asking.options();
-    options.redirect_uri = listener.as_ref().map(CallbackListener::redirect_uri);
-    let words = Waiting::to("looking for the issuer");
-    let begun = waiting(hosting, words, Box::pin(login.begin(options))).await;
-    let request = begun.map_err(|error| failed(&error))?;
-    let mut dialogue = match is_attended {
-        true => Some(Dialogue::begin().await),
-        false => None,
+    let browser_login = begin(asking, hosting).await?;
+    let request = &browser_login.request;
+    let mut dialogue = if is_attended {
+        Some(Dialogue::begin().await)
+    } else {
+        None
     };
     if let Some(dialogue) = &mut dialogue {
         dialogue.say(&introduction(
@@ -115,18 +111,14 @@ pub(crate) async fn log_in(
     if !is_opened && dialogue.is_none() {
         return Err(no_browser(asking, hosting).into());
     }
-    let said = address_lines(&request, is_opened);
+    let said = address_lines(request, is_opened);
     match &mut dialogue {
         Some(dialogue) => dialogue.say(&said),
         None if hosting.screen.is_json() || hosting.screen.is_quiet() => {}
         None => talk(&said),
     }
-    let back = Return {
-        login: &login,
-        request: &request,
-        listener: listener.as_ref(),
-    };
-    let finished = tokio::time::timeout(time_left(&request), back.wait(dialogue.as_mut())).await;
+    let returned = browser_login.wait(dialogue.as_mut());
+    let finished = tokio::time::timeout(time_left(request), returned).await;
     match finished {
         Ok(Ok(Some(credential))) => Ok(credential),
         Ok(Ok(None)) => Err(NoLogin::Declined),
@@ -138,15 +130,37 @@ pub(crate) async fn log_in(
     }
 }
 
-/// The way back of a browser from a login.
-struct Return<'a> {
-    login: &'a Login,
-    request: &'a AuthorizationRequest,
-    listener: Option<&'a CallbackListener>,
+/// A login in a browser that has begun.
+struct BrowserLogin {
+    login: Login,
+    request: AuthorizationRequest,
+    /// Waits for the browser; `None` if the entry names another redirect address.
+    listener: Option<CallbackListener>,
 }
 
-impl Return<'_> {
-    /// Waits for the browser, or for the address that it ended at. Nothing where the person gives up.
+/// Finds the issuer and makes the address that a browser is to open.
+///
+/// # Errors
+/// Fails if the issuer cannot be found or used, or no port can be listened on.
+async fn begin(asking: &Asking<'_>, hosting: &Hosting<'_>) -> Result<BrowserLogin, Failure> {
+    let login = Login::new(asking.authorizer);
+    // Before the request is made: it names the port.
+    let listener = listen(&login, asking, hosting).await?;
+    let mut options = asking.options();
+    options.redirect_uri = listener.as_ref().map(CallbackListener::redirect_uri);
+    let words = Waiting::to("looking for the issuer");
+    let begun = waiting(hosting, words, Box::pin(login.begin(options))).await;
+    let request = begun.map_err(|error| asking.failed(&error, hosting))?;
+    Ok(BrowserLogin {
+        login,
+        request,
+        listener,
+    })
+}
+
+impl BrowserLogin {
+    /// Waits for the browser, or for the address that it ended at. Returns `None` if the person leaves the
+    /// question.
     async fn wait(
         &self,
         mut dialogue: Option<&mut Dialogue>,
@@ -179,7 +193,7 @@ impl Return<'_> {
     }
 
     async fn callback(&self) -> Secret<String> {
-        let Some(listener) = self.listener else {
+        let Some(listener) = &self.listener else {
             return pending().await;
         };
         match listener.wait(&self.request.state).await {
@@ -190,7 +204,7 @@ impl Return<'_> {
     }
 }
 
-/// An address that the person pastes; nothing where they leave the question.
+/// Returns the address that the person pastes, or `None` if they leave the question.
 async fn pasted(dialogue: Option<&mut Dialogue>) -> Option<Secret<String>> {
     match dialogue {
         Some(dialogue) => {
@@ -204,25 +218,19 @@ async fn pasted(dialogue: Option<&mut Dialogue>) -> Option<Secret<String>> {
 /// Begins a login that is finished by another process. Nothing is opened.
 ///
 /// # Errors
-/// When the issuer cannot be found or used.
+/// Fails if the issuer cannot be found or used.
 pub(crate) async fn begin_elsewhere(
     asking: &Asking<'_>,
     hosting: &Hosting<'_>,
 ) -> Result<AuthorizationRequest, Failure> {
-    let login = Login::new(asking.authorizer);
     // The port is only a name: nothing listens on it when the browser comes back.
-    let listener = listen(&login, asking, hosting).await?;
-    let mut options = asking.options();
-    options.redirect_uri = listener.as_ref().map(CallbackListener::redirect_uri);
-    let words = Waiting::to("looking for the issuer");
-    let begun = waiting(hosting, words, Box::pin(login.begin(options))).await;
-    begun.map_err(|error| asking.failed(&error, hosting))
+    Ok(begin(asking, hosting).await?.request)
 }
 
 /// Finishes a login that another process began.
 ///
 /// # Errors
-/// When the address is not an answer to one, or the issuer refuses.
+/// Fails if the address is not an answer to one, or the issuer refuses.
 pub(crate) async fn finish(
     asking: &Asking<'_>,
     callback: &str,
@@ -238,10 +246,10 @@ pub(crate) async fn finish(
     finished.map_err(|error| asking.failed(&error, hosting))
 }
 
-/// Logs in on another device, once what to do there was shown.
+/// Logs in on another device. `show` shows the code to enter there.
 ///
 /// # Errors
-/// When the issuer does not offer it or refuses, or the person does not finish.
+/// Fails if the issuer does not offer it or refuses, or the person does not finish.
 pub(crate) async fn log_in_by_device(
     asking: &Asking<'_>,
     hosting: &Hosting<'_>,
@@ -258,7 +266,7 @@ pub(crate) async fn log_in_by_device(
     finished.map_err(|error| failed(&error))
 }
 
-/// The lines that a person reads before they go to another device.
+/// Formats the steps on another device.
 pub(crate) fn device_lines(server: &str, request: &DeviceRequest) -> String {
     let mut lines = introduction(server, &request.issuer, &[]);
     let page = sanitise_line(&request.verification_uri);
@@ -273,7 +281,7 @@ pub(crate) fn device_lines(server: &str, request: &DeviceRequest) -> String {
     lines
 }
 
-/// Listens for the browser; on no port where the entry names another redirect address.
+/// Listens for the browser. Returns `None` if the entry names another redirect address.
 async fn listen(
     login: &Login,
     asking: &Asking<'_>,
@@ -321,7 +329,7 @@ fn port_taken(port: u16, error: &io::Error, server: &str) -> Failure {
         )
 }
 
-/// The server and the issuer, with the issuer's host whole.
+/// Formats the server and the issuer, with the issuer's whole host.
 fn introduction(server: &str, issuer: &str, scopes: &[String]) -> String {
     let host = SafeUrl::parse(issuer).ok();
     let host = host

@@ -2,26 +2,27 @@
 
 use std::sync::Arc;
 
-use switchboard::Limits;
-use switchboard::auth::{Authorizer, Logout, OAuthSettings, TokenStore};
+use switchboard::auth::{Logout, TokenStore};
 use switchboard::config::Entry;
 use switchboard::secret::SafeUrl;
 use switchboard::text::shell_path;
 use switchboard::transport::{Environment, HttpAuthFetch};
 
+use super::authorizer_at;
 use crate::ask;
 use crate::lifecycle::runtime;
 use crate::screen::Screen;
 use crate::state;
 
-/// A login that would be left behind.
+/// The stored login of a server that is no longer in a config file.
 pub(crate) struct LeftLogin {
     url: String,
     store: Arc<dyn TokenStore>,
 }
 
 impl LeftLogin {
-    /// The login of the server that an entry describes, if there is one and it can be looked up.
+    /// Looks up the login of the server that an entry describes. Returns `None` if there is none, or the store cannot
+    /// be read.
     pub(crate) fn of(entry: &Entry, environment: &Environment) -> Option<Self> {
         let url = entry.value().get("url")?.as_str()?;
         let mut normal = SafeUrl::parse(url).ok()?.expose().clone();
@@ -35,7 +36,7 @@ impl LeftLogin {
         })
     }
 
-    /// Forgets it where the person wants that; says what became of it.
+    /// Asks the person whether to forget it, does so if they agree, and returns the outcome in words.
     pub(crate) fn settle(self, name: &str, screen: &Screen) -> String {
         let question = format!("Forget the login of {name}, too?");
         if screen.is_json() || ask::is_yes(&question) != Some(true) {
@@ -54,15 +55,7 @@ impl LeftLogin {
     }
 
     fn forget(self) -> Option<Logout> {
-        let fetch = Arc::new(HttpAuthFetch::new());
-        let limits = Limits::default();
-        let login = Authorizer::new(
-            &self.url,
-            OAuthSettings::default(),
-            fetch,
-            self.store,
-            &limits,
-        );
+        let login = authorizer_at(&self.url, "", HttpAuthFetch::new(), &self.store);
         runtime().ok()?.block_on(login.ok()?.logout()).ok()
     }
 }

@@ -1,9 +1,9 @@
 //! Logins at servers that want OAuth.
 //!
-//! `flow` is a login with a person at the terminal, in a browser or on another device; `offer` has a command that
-//! needs one go on after it; `forget` asks what becomes of the login of a server that is removed; `words` writes the command that logs in, for people to paste; `failure` says what went
-//! wrong and what to do; `shown` is a login as it is shown. Tokens are in the store of `state::tokens`, and no one
-//! here sees them.
+//! `flow` is a login with a person at the terminal, in a browser or on another device; `offer` lets a command that
+//! needs a login go on after it; `forget` asks about the login of a server that is removed; `words` writes the
+//! command that logs in, for people to paste; `failure` explains failures; `shown` is a login as it is shown. Tokens
+//! stay in the store of `state::tokens`: nothing here reads them.
 
 mod failure;
 mod flow;
@@ -20,3 +20,25 @@ pub(crate) use forget::LeftLogin;
 pub(crate) use offer::with_login;
 pub(crate) use shown::{LoginDocument, LoginState};
 pub(crate) use words::LoginWords;
+
+use std::sync::Arc;
+
+use switchboard::Limits;
+use switchboard::auth::{AuthError, Authorizer, OAuthSettings, TokenStore};
+use switchboard::transport::HttpAuthFetch;
+
+/// Makes the authorizer of a server by its URL alone, without an entry in a config file.
+///
+/// # Errors
+/// Fails if the URL cannot be used.
+pub(crate) fn authorizer_at(
+    url: &str,
+    profile: &str,
+    fetch: HttpAuthFetch,
+    tokens: &Arc<dyn TokenStore>,
+) -> Result<Authorizer, AuthError> {
+    let mut settings = OAuthSettings::default();
+    profile.clone_into(&mut settings.profile);
+    let (fetch, tokens) = (Arc::new(fetch), Arc::clone(tokens));
+    Authorizer::new(url, settings, fetch, tokens, &Limits::default())
+}

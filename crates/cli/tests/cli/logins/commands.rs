@@ -261,3 +261,20 @@ fn a_server_that_is_removed_at_a_terminal_can_take_its_login_along() {
     assert_eq!(pty.finish().0, 0);
     assert_eq!(stage.count("revocations"), 1);
 }
+
+#[test]
+fn a_login_asks_the_server_once_and_tries_no_login_that_it_replaces() {
+    let stage = Stage::new(&[]);
+    let begun = stage.run(&["login", "tickets", "--no-browser"]);
+    assert_eq!(begun.code, Some(0), "{}", begun.stderr);
+    assert_eq!((stage.count("challenges"), stage.count("admitted")), (1, 0));
+    stage.log_in(&[]);
+    let before = (stage.count("challenges"), stage.count("admitted"));
+    for option in [&["--force"] as &[&str], &["--scopes", "read"]] {
+        let args = [&["login", "tickets", "--no-browser"], option].concat();
+        let begun = stage.run(&args);
+        assert_eq!(begun.code, Some(0), "{}", begun.stderr);
+    }
+    let after = (stage.count("challenges"), stage.count("admitted"));
+    assert_eq!(after, (before.0 + 2, before.1));
+}

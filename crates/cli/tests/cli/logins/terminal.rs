@@ -60,7 +60,7 @@ fn a_login_that_is_not_wanted_opens_and_stores_nothing() {
     pty.send(b"\r");
     let (code, screen) = pty.finish();
     assert_eq!(code, 3, "{screen}");
-    assert!(screen.contains("the login was given up"), "{screen}");
+    assert!(screen.contains("login cancelled"), "{screen}");
     assert!(!stage.home.path("opened").exists());
     assert_eq!(stage.run(&["auth", "status", "tickets"]).code, Some(3));
 }

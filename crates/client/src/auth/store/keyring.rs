@@ -25,7 +25,7 @@ const SERVICE: &str = "switchboard";
 /// The name of the key in the keyring.
 const ACCOUNT: &str = "key of stored tokens";
 /// The file that says that the key is in the keyring.
-const MARK: &str = "tokens.keyring";
+const MARK: &str = sealed::KEYRING_MARK;
 /// The content of that file.
 const MARK_TEXT: &[u8] = b"the key of the stored tokens is in the keyring of the system\n";
 /// The longest wait for another process that decides where the key goes.

@@ -1,7 +1,8 @@
 //! Credentials in one encrypted file that several processes share.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ use crate::auth_error::TokenStoreError;
 
 /// The file name.
 const FILE: &str = "tokens.json";
+/// The name of the file that says that the key is in the system's keyring.
+pub(super) const KEYRING_MARK: &str = "tokens.keyring";
 /// The version of the file format.
 const VERSION: u64 = 1;
 /// Authenticated with the sealed content, so that it cannot be used in another context.
@@ -182,6 +185,22 @@ impl SealedFile {
                 most_bytes: limits.auth_store_bytes,
             }),
         }
+    }
+
+    /// Removes the files of the store and of its key from a folder, also if they cannot be opened. The next login
+    /// begins with a new key.
+    ///
+    /// # Errors
+    /// Fails if a file is there and cannot be removed. The others are removed nevertheless.
+    pub fn remove(folder: &Path) -> io::Result<()> {
+        let mut removed = Ok(());
+        for file in [FILE, KeyFile::FILE, KEYRING_MARK] {
+            match std::fs::remove_file(folder.join(file)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => removed = Err(error),
+                _ => {}
+            }
+        }
+        removed
     }
 
     /// Runs blocking work off the runtime's threads.

@@ -87,6 +87,28 @@ async fn a_file_that_was_changed_or_has_another_key_is_never_an_empty_one() {
 }
 
 #[tokio::test]
+async fn a_removed_store_leaves_no_file_and_begins_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("auth");
+    // There is nothing to remove yet.
+    SealedFile::remove(&path).expect("no folder");
+    logged_in(folder.path()).await;
+    std::fs::write(path.join("tokens.json"), "damaged").expect("a file");
+    SealedFile::remove(&path).expect("a folder");
+    for file in ["tokens.json", "tokens.key"] {
+        assert!(!path.join(file).exists(), "{file}");
+    }
+    logged_in(folder.path()).await;
+    let set = sealed(folder.path()).read().await.expect("a new store");
+    assert!(set.of_server(SERVER, "").is_some());
+    // A file that cannot be removed is an error, and the others go.
+    std::fs::remove_file(path.join("tokens.json")).expect("a file");
+    std::fs::create_dir(path.join("tokens.json")).expect("a folder");
+    assert!(SealedFile::remove(&path).is_err());
+    assert!(!path.join("tokens.key").exists());
+}
+
+#[tokio::test]
 async fn two_writers_lose_nothing_of_each_other() {
     let folder = tempfile::tempdir().expect("a folder");
     let authorizer = logged_in(folder.path()).await;
