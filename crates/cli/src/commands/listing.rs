@@ -102,16 +102,7 @@ pub(crate) async fn collect_listing(
     hosting: &Hosting<'_>,
 ) -> Result<Listing, Failure> {
     let one = hosting.one(selector.name());
-    let statuses = match one {
-        Some(name) if !hosting.is_agent() => {
-            let connected = with_login(hosting, async || {
-                let what = Waiting::to("reading what there is");
-                waiting(hosting, what, hosting.host.connect(name)).await
-            });
-            vec![connected.await?]
-        }
-        _ => connect(one, hosting).await?,
-    };
+    let statuses = connect_with_login(one, hosting).await?;
     hosting.learn();
     let unlisted = |status: &Status| {
         let mut lists = status.unlisted.iter();
@@ -196,6 +187,25 @@ pub(crate) async fn connect(
 ) -> Result<Vec<Status>, Failure> {
     let what = Waiting::to("reading what there is");
     waiting(hosting, what, connect_visible(one, hosting)).await
+}
+
+/// Connects like [`connect`], and offers the login that one named server needs. Of several servers, none is offered:
+/// the command shows the problem of each.
+///
+/// # Errors
+/// Fails like [`connect`].
+pub(crate) async fn connect_with_login(
+    one: Option<&str>,
+    hosting: &Hosting<'_>,
+) -> Result<Vec<Status>, Failure> {
+    let Some(name) = one.filter(|_| !hosting.is_agent()) else {
+        return connect(one, hosting).await;
+    };
+    let connected = with_login(hosting, async || {
+        let what = Waiting::to("reading what there is");
+        waiting(hosting, what, hosting.host.connect(name)).await
+    });
+    Ok(vec![connected.await?])
 }
 
 async fn connect_visible(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec<Status>, Failure> {

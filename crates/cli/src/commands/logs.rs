@@ -14,7 +14,7 @@ use switchboard::text::sanitise_line;
 use switchboard::transport::Watched;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::listing::connect;
+use super::listing::connect_with_login;
 use crate::args::Logs;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
@@ -40,7 +40,7 @@ pub(crate) async fn run_on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, F
         hosting,
     };
     let mut begin = pin!(begin(one, args.level, hosting));
-    let mut end = pin!(wait(args.time));
+    let mut end = pin!(wait(args.time, hosting));
     // `None` until connecting is done: before that no server can be missed.
     let mut live: Option<Vec<ServerName>> = None;
     let exit = loop {
@@ -99,7 +99,7 @@ async fn begin(
         // A server of 2026-07-28 logs only in responses; here these are to the list requests.
         hosting.want_logs(one, level)?;
     }
-    let statuses = connect(one, hosting).await?;
+    let statuses = connect_with_login(one, hosting).await?;
     hosting.learn();
     let is_ready = |status: &&Status| matches!(status.state, State::Connected);
     let live = statuses.iter().filter(is_ready);
@@ -162,10 +162,15 @@ async fn next_gone(events: &mut Events) -> Option<(ServerName, String)> {
     }
 }
 
-pub(super) async fn wait(time: Option<Duration>) {
-    match time {
-        Some(time) => tokio::time::sleep(time).await,
-        None => std::future::pending().await,
+/// Waits until the time of a command is up. The time that the person takes to log in does not count.
+pub(super) async fn wait(time: Option<Duration>, hosting: &Hosting<'_>) {
+    let Some(mut left) = time else {
+        return std::future::pending().await;
+    };
+    while !left.is_zero() {
+        let before = hosting.login_time.total();
+        tokio::time::sleep(left).await;
+        left = hosting.login_time.total().saturating_sub(before);
     }
 }
 

@@ -8,20 +8,25 @@ use switchboard::Error;
 use switchboard::host::{State, Status};
 use tokio::task::JoinSet;
 
-use super::listing::connect;
+use super::listing::connect_with_login;
 use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
-use crate::login::explained;
+use crate::login::{explained, with_login};
 use crate::report::Failure;
 use crate::table::{columns, table};
 
 /// Pings servers and shows the time that each took to answer.
 pub(crate) async fn run_on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let one = hosting.one(args.server.as_deref());
-    let statuses = connect(one, hosting).await?;
+    let statuses = connect_with_login(one, hosting).await?;
     // Servers that failed to connect are not pinged; their error is the answer.
-    let answers = ask(&statuses, hosting).await;
+    let answers = match (one, statuses.as_slice()) {
+        (Some(_), [status]) if matches!(status.state, State::Connected) => {
+            vec![(status, ask_one(status, hosting).await)]
+        }
+        _ => ask(&statuses, hosting).await,
+    };
     hosting.learn();
     if let (Some(_), [(_, Answer::Failed(error))]) = (one, answers.as_slice()) {
         return Err(error.clone().into());
@@ -66,6 +71,13 @@ impl Answer {
 
 fn millis(took: Duration) -> f64 {
     took.as_secs_f64() * 1000.0
+}
+
+/// Pings one server. If its login has ended since it was connected, a new one is offered.
+async fn ask_one(status: &Status, hosting: &Hosting<'_>) -> Answer {
+    let name = status.name.as_str();
+    let answer = with_login(hosting, async || hosting.host.check(name).await);
+    answer.await.map_or_else(Answer::Failed, Answer::After)
 }
 
 /// Pings all connected servers concurrently, and keeps their order.

@@ -15,6 +15,7 @@ use crate::delivery::masked_in_results;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
 use crate::live::{Waiting, waiting};
+use crate::login::with_login;
 use crate::output;
 use crate::render::contents;
 use crate::report::Failure;
@@ -33,10 +34,12 @@ pub(crate) fn selector(args: &Watch) -> Selector<'_> {
 pub(crate) async fn run_on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, _) = split_words(&args.resource);
     let server = server_of(server, hosting)?;
-    // The time includes connecting and subscribing.
-    let mut end = pin!(wait(args.time));
+    // The time includes connecting and subscribing, and no login.
+    let mut end = pin!(wait(args.time, hosting));
     let (view, words) = (hosting.view(), format!("watching {uri}"));
-    let watching = waiting(hosting, Waiting::to(&words), view.watch(server, uri));
+    let watching = with_login(hosting, async || {
+        waiting(hosting, Waiting::to(&words), view.watch(server, uri)).await
+    });
     let watching = tokio::select! {
         watching = watching => watching,
         () = &mut end => return Ok(Exit::Ok),

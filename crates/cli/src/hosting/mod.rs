@@ -25,7 +25,7 @@ use crate::elicit;
 use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::lifecycle::run_until_signal;
-use crate::login::{self, LoginWords};
+use crate::login::{self, LoginTime, LoginWords};
 use crate::permission::Actor;
 use crate::report::Failure;
 use crate::screen::Screen;
@@ -76,6 +76,8 @@ pub(crate) struct Hosting<'a> {
     pub(crate) described_login: Option<Authorizer>,
     /// The words of a command that logs in to the same servers.
     pub(crate) words: LoginWords,
+    /// The time that the person has spent on logins.
+    pub(crate) login_time: Arc<LoginTime>,
     pub(crate) environment: Environment,
 }
 
@@ -93,6 +95,7 @@ impl Hosting<'_> {
             tokens: Arc::clone(&self.tokens),
             described_login: self.described_login.clone(),
             words: self.words.clone(),
+            login_time: Arc::clone(&self.login_time),
             environment: self.environment.clone(),
         }
     }

@@ -260,6 +260,7 @@ impl<'a> HostSource<'a> {
             tokens,
             described_login: None,
             words: LoginWords::of(self.connection),
+            login_time: Arc::default(),
             environment: self.environment.clone(),
         })
     }

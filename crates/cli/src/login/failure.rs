@@ -5,7 +5,7 @@ use switchboard::auth::{
 };
 use switchboard::{Diagnosis, Error, ErrorKind, Step, explain};
 
-use super::words::{LoginWords, scopes_option};
+use super::words::{LoginWords, needed_words, scopes_option};
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 
@@ -159,20 +159,7 @@ impl Advice {
 }
 
 fn needs_login(needed: &NeedsLogin, login: &dyn Fn(&str) -> String) -> Advice {
-    let scopes = scopes_option(&needed.scopes);
-    let (title, command) = match needed.reason {
-        LoginReason::Rejected => (
-            "the server rejects the login that is stored",
-            // What is stored looks good, so that without it nothing would be done.
-            login("--force"),
-        ),
-        LoginReason::Revoked => ("the issuer has ended the login", login("")),
-        LoginReason::InsufficientScope => (
-            "the login lacks scopes that the server demands",
-            login(&scopes),
-        ),
-        _ => ("the server wants you to log in", login("")),
-    };
+    let (title, options) = needed_words(needed.reason.as_str(), &needed.scopes);
     let mut advice = Advice::new(title);
     if let Some(issuer) = &needed.issuer {
         advice = advice.fact("issuer", issuer);
@@ -185,7 +172,7 @@ fn needs_login(needed: &NeedsLogin, login: &dyn Fn(&str) -> String) -> Advice {
             .cause("the login was taken back, or is for another server")
             .cause("the clock of this machine or of the server is wrong: `date -u` shows this one");
     }
-    let advice = advice.hint(command);
+    let advice = advice.hint(login(&options));
     match needed.reason {
         LoginReason::NoToken => advice.hint(
             "or send a token of your own: -H \"Authorization: Bearer TOKEN\" with --url, \
@@ -453,7 +440,7 @@ mod tests {
         all
     }
 
-    /// Tells whether a title is what a heading says, with something for each `…`.
+    /// Returns true if a title matches a heading, with any text for each `…`.
     fn fits(heading: &str, title: &str) -> bool {
         let mut parts = heading.split('…');
         let Some(mut rest) = title.strip_prefix(parts.next().unwrap_or_default()) else {

@@ -17,9 +17,9 @@ pub(crate) use flow::{
     Asking, Consent, NoLogin, begin_elsewhere, device_lines, finish, log_in, log_in_by_device,
 };
 pub(crate) use forget::LeftLogin;
-pub(crate) use offer::with_login;
+pub(crate) use offer::{LoginTime, with_login};
 pub(crate) use shown::{LoginDocument, LoginState};
-pub(crate) use words::LoginWords;
+pub(crate) use words::{LoginWords, needed_words};
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
-//! Has a command that needs a login offer it to the person, and go on afterwards.
+//! Offers a login to the person when a command needs one, and lets the command go on afterwards.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use switchboard::Error;
 use switchboard::auth::NeedsLogin;
@@ -11,11 +14,48 @@ use crate::report::Failure;
 /// The most logins of one command: once to get in, and once more for scopes that a call demands.
 const MOST_LOGINS: usize = 2;
 
-/// Does something with a server. Where it fails for want of a login and a person is at the terminal, the login is
-/// offered, and it is done again: what was refused with 401 or 403 was not done.
+/// The time that a person has spent on the logins of a command, which does not count as the command's own.
+#[derive(Debug, Default)]
+pub(crate) struct LoginTime(Mutex<Spent>);
+
+#[derive(Debug, Default)]
+struct Spent {
+    before: Duration,
+    /// The beginning of the login that is under way.
+    since: Option<Instant>,
+}
+
+impl LoginTime {
+    /// Returns the time so far, with that of a login that is under way.
+    pub(crate) fn total(&self) -> Duration {
+        let spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.before + spent.since.map(|at| at.elapsed()).unwrap_or_default()
+    }
+
+    /// Counts the time until the returned guard is dropped.
+    fn start(&self) -> Timed<'_> {
+        let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.since = Some(Instant::now());
+        Timed(self)
+    }
+}
+
+/// Counts the time of a login while it exists.
+struct Timed<'t>(&'t LoginTime);
+
+impl Drop for Timed<'_> {
+    fn drop(&mut self) {
+        let total = self.0.total();
+        let mut spent = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (spent.before, spent.since) = (total, None);
+    }
+}
+
+/// Runs work with a server. If it fails because a login is needed and a person is at the terminal, offers the login
+/// and runs the work again: a request that was refused with 401 or 403 was not executed.
 ///
 /// # Errors
-/// When it fails for something else, or no person is there to log in.
+/// Fails if the work fails for another reason, or no person is there to log in.
 pub(crate) async fn with_login<T>(
     hosting: &Hosting<'_>,
     work: impl AsyncFn() -> Result<T, Error>,
@@ -33,6 +73,7 @@ pub(crate) async fn with_login<T>(
             return Err(error);
         }
         logins += 1;
+        let _timed = hosting.login_time.start();
         match try_login(&server, &needed, hosting).await {
             Ok(()) => {}
             Err(NoLogin::Declined) => return Err(error),
@@ -58,12 +99,12 @@ async fn try_login(
         consent: Consent::Ask,
     };
     Box::pin(log_in(&asking, hosting)).await?;
-    // At once, however short the time since the server refused. What comes of it is seen when it is used.
+    // At once, without the wait after a refused connection. A failure shows when the work runs again.
     drop(hosting.host.connect(server).await);
     Ok(())
 }
 
-/// The login that an error asks for.
+/// Returns the server and the login that an error asks for.
 fn need(error: &Error) -> Option<(String, NeedsLogin)> {
     let server = error.server()?.to_string();
     let needed = error.needs_login()?;

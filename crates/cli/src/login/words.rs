@@ -60,6 +60,24 @@ impl LoginWords {
     }
 }
 
+/// Returns the reason why a login is needed, and the options of the command that logs in. `reason` is that of the
+/// event `login_needed`.
+pub(crate) fn needed_words(reason: &str, scopes: &[String]) -> (&'static str, String) {
+    match reason {
+        // What is stored looks good, so that without it nothing would be done.
+        "rejected" => (
+            "the server rejects the login that is stored",
+            "--force".to_owned(),
+        ),
+        "revoked" => ("the issuer has ended the login", String::new()),
+        "insufficient_scope" => (
+            "the login lacks scopes that the server demands",
+            scopes_option(scopes),
+        ),
+        _ => ("the server wants you to log in", String::new()),
+    }
+}
+
 /// The option that asks for scopes.
 pub(super) fn scopes_option(scopes: &[String]) -> String {
     if scopes.is_empty() {

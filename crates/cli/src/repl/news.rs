@@ -1,6 +1,6 @@
 //! Events and log messages of servers, shown above the line that is being typed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use switchboard::host::{Caller, Host};
 use switchboard::policy::{Request, Target};
 use switchboard::protocol::LogLevel;
 use switchboard::spec::ServerName;
-use switchboard::text::sanitise_line;
+use switchboard::text::{sanitise_line, shell_word};
 use switchboard::transport::Watched;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinHandle;
@@ -19,6 +19,7 @@ use super::printer::Printer;
 use crate::commands::logs;
 use crate::hosting::Hosting;
 use crate::log_stream::LogStream;
+use crate::login::needed_words;
 
 /// Time after connecting in which changes of a catalog are not shown: the server is still listing.
 const BEGINNING: Duration = Duration::from_millis(500);
@@ -81,19 +82,31 @@ impl News {
         let (host, reader) = (host.clone(), reader.clone());
         let task = tokio::spawn(async move {
             let mut begun = HashMap::new();
+            // The servers that a line says need a login.
+            let mut need_login = HashSet::new();
             loop {
                 let line = match events.recv().await {
                     // Checked for each event: the caller may change while the task runs.
                     Ok(event) if !reader.knows(&host, event.server()) => None,
                     Ok(event) => {
-                        if let Event::Connected { server, .. } = &event {
-                            begun.insert(server.clone(), Instant::now());
+                        let is_busy = is_busy.load(Ordering::Acquire);
+                        match &event {
+                            Event::Connected { server, .. } => {
+                                begun.insert(server.clone(), Instant::now());
+                                need_login.remove(server);
+                            }
+                            Event::LoginNeeded { server, .. } if !is_busy => {
+                                need_login.insert(server.clone());
+                            }
+                            _ => {}
                         }
                         let is_beginning = |server: &ServerName| {
                             begun.get(server).is_some_and(|at| at.elapsed() < BEGINNING)
                         };
-                        let is_busy = is_busy.load(Ordering::Acquire);
-                        line(&event, is_busy, is_beginning)
+                        // The attempt failed because of the login: one line is enough.
+                        let is_shown = matches!(event, Event::ConnectFailed { .. })
+                            && need_login.contains(event.server());
+                        line(&event, is_busy, is_beginning).filter(|_| !is_shown)
                     }
                     Err(RecvError::Lagged(missed)) => {
                         Some(format!("({missed} events were missed)"))
@@ -170,6 +183,16 @@ fn line(
             // The error may begin with the server's name already.
             let error = error.strip_prefix(&format!("{server}: ")).unwrap_or(error);
             format!("{server}: {error} (`servers {server}` says more)")
+        }
+        Event::LoginNeeded {
+            server,
+            scopes,
+            reason,
+            ..
+        } if !is_busy => {
+            let (why, options) = needed_words(reason, scopes);
+            let command = format!("login {} {options}", shell_word(server.as_str()));
+            format!("{server}: {why} (`{}` logs in)", command.trim_end())
         }
         Event::Disconnected { server, reason } if !is_busy => {
             format!("{server}: disconnected: {reason}")

@@ -40,7 +40,16 @@ impl Stage {
         let mut args = vec!["--oauth"];
         args.extend(settings.iter().flat_map(|it| ["--oauth-set", it]));
         args.extend(faults.iter().flat_map(|it| ["--issuer-fault", it]));
-        let issuer = Serving::start(&args);
+        Self::start(&args)
+    }
+
+    /// The same with resources that can be watched.
+    pub(super) fn growing() -> Self {
+        Self::start(&["--oauth", "--growing"])
+    }
+
+    fn start(args: &[&str]) -> Self {
+        let issuer = Serving::start(args);
         let home = Home::new();
         let script = format!(
             "#!/bin/sh\nprintf '%s\\n' \"$#:$1\" >> '{}'\n",

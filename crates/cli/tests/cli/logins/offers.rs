@@ -1,6 +1,9 @@
 //! Commands that need a login: offered at a terminal, exit code 3 elsewhere.
 
+use std::time::Duration;
+
 use super::{Stage, answered, visited};
+use crate::prompt::{enter, leave, opened};
 
 #[test]
 fn a_call_at_a_terminal_offers_the_login_and_goes_on() {
@@ -25,6 +28,86 @@ fn a_call_at_a_terminal_whose_login_is_not_wanted_says_how_to_log_in() {
     pty.wait_for("the server wants you to log in");
     pty.wait_for("`switchboard login tickets`");
     assert_eq!(pty.finish().0, 3);
+}
+
+#[test]
+fn ping_watch_and_logs_at_a_terminal_offer_the_login_and_go_on() {
+    for (args, shown) in [
+        (&["ping", "tickets"] as &[&str], "tickets  "),
+        (
+            &[
+                "watch",
+                "tickets",
+                "file:///readme.txt",
+                "--for",
+                "5s",
+                "--read",
+            ],
+            "",
+        ),
+        (&["logs", "tickets", "--for", "1s"], ""),
+    ] {
+        let stage = Stage::growing();
+        let mut pty = stage.pty(args);
+        pty.wait_for("Login to tickets at 127.0.0.1");
+        pty.wait_for("Log in there? [y/N] ");
+        pty.send(b"y\r");
+        visited(&stage.opened());
+        let (code, screen) = pty.finish();
+        assert_eq!(code, 0, "{args:?}: {screen}");
+        assert!(screen.contains(shown), "{args:?}: {screen}");
+        assert!(!screen.contains("error"), "{args:?}: {screen}");
+        assert_eq!(stage.count("logins"), 1, "{args:?}");
+    }
+}
+
+#[test]
+fn ping_watch_and_logs_whose_login_is_not_wanted_say_how_to_log_in() {
+    let stage = Stage::new(&[]);
+    for args in [
+        &["ping", "tickets"] as &[&str],
+        &["watch", "tickets", "file:///readme.txt"],
+        &["logs", "tickets"],
+    ] {
+        let mut pty = stage.pty(args);
+        pty.wait_for("Log in there? [y/N] ");
+        pty.send(b"n\r");
+        pty.wait_for("the server wants you to log in");
+        pty.wait_for("`switchboard login tickets`");
+        assert_eq!(pty.finish().0, 3, "{args:?}");
+    }
+}
+
+#[test]
+fn the_time_of_a_watch_stands_still_during_the_login() {
+    let stage = Stage::growing();
+    let mut pty = stage.pty(&["watch", "tickets", "file:///readme.txt", "--for", "500ms"]);
+    pty.wait_for("Log in there? [y/N] ");
+    // Longer than the command may take by itself.
+    pty.stays_quiet(Duration::from_millis(1500));
+    pty.send(b"y\r");
+    visited(&stage.opened());
+    let (code, screen) = pty.finish();
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(stage.count("logins"), 1);
+}
+
+#[test]
+fn a_prompt_tells_that_a_server_needs_a_login_with_the_command() {
+    let stage = Stage::new(&[]);
+    let mut pty = opened(stage.pty(&[]));
+    let news = "* tickets: the server wants you to log in (`login tickets` logs in)";
+    pty.wait_until(|screen| screen.contains(news));
+    enter(&mut pty, "login tickets");
+    pty.wait_until(|screen| screen.contains("Log in there? [y/N]"));
+    enter(&mut pty, "n");
+    pty.wait_until(|screen| {
+        screen.contains("login cancelled") && screen.trim_end().ends_with("switchboard>")
+    });
+    let (code, screen) = leave(pty);
+    assert_eq!(code, 0, "{screen}");
+    // One line says it, and not a second one that the server could not be connected.
+    assert!(!screen.contains("`servers tickets` says more"), "{screen}");
 }
 
 #[test]
