@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     Tool,
     /// A config file or entry is invalid, or the server is not configured.
     Configuration,
-    /// A server is not approved, or an agent may do this only after asking.
+    /// A server is not approved, or an agent may not do this, or only after asking.
     Denied,
     /// Definitions differ from the approved ones, or from those in a lock file.
     Changed,
@@ -60,7 +60,7 @@ impl Exit {
     pub(crate) fn of(error: &Error) -> Self {
         match error.kind() {
             ErrorKind::Configuration => Self::Configuration,
-            ErrorKind::Untrusted => Self::Denied,
+            ErrorKind::Untrusted | ErrorKind::Denied => Self::Denied,
             ErrorKind::Authorization => Self::Authorization,
             // Includes a handshake that timed out: nothing was called yet.
             ErrorKind::Connect => Self::Connect,

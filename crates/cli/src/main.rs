@@ -24,6 +24,7 @@ mod hosting;
 mod importing;
 mod item_name;
 mod journal;
+mod level_notice;
 mod lifecycle;
 mod live;
 mod lockfile;

@@ -8,7 +8,7 @@ use switchboard::config::Config;
 use switchboard::host::{Caller, HostBuilder, agents};
 use switchboard::pins::{Drift, Mode};
 use switchboard::policy::{
-    CallerId, Decision, Kind, Level, Policy, Request, Target, UseApproval, UseRequest,
+    CallerId, Decision, Kind, Level, Policy, Request, Scope, Target, UseApproval, UseRequest,
 };
 use switchboard::spec::ServerName;
 use switchboard::talk::{ChangeApproval, ChangeRequest};
@@ -99,16 +99,29 @@ pub(crate) async fn approve_use(request: &UseRequest) -> UseApproval {
     dialogue.say(&format!("\n{}\n", sanitise_line(&request.to_string())));
     // The origin tells servers of the same name apart.
     dialogue.show(&[format!("described at: {}", request.origin)]);
-    let question = "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ";
-    let answer = dialogue.ask(question).await;
-    answer.map_or(UseApproval::Refuse, |line| meaning(&line))
+    let scope = request.scope;
+    let answer = dialogue.ask(&question(scope, &request.server)).await;
+    answer.map_or(UseApproval::Refuse, |line| meaning(&line, scope))
 }
 
-fn meaning(line: &str) -> UseApproval {
+/// Words the question: by default about the whole server, or about the one item if the agent's policy says so.
+fn question(scope: Scope, server: &ServerName) -> String {
+    match scope {
+        Scope::Item => format!(
+            "Allow? [o]nce, [s]ession (this item, this session), server (all that is granted of {server}, this session), always, [N]o: "
+        ),
+        _ => format!(
+            "Allow? [o]nce, [s]ession (all that is granted of {server}), [t]ool (this item, this session), always, [N]o: "
+        ),
+    }
+}
+
+fn meaning(line: &str, scope: Scope) -> UseApproval {
     match line.trim().to_ascii_lowercase().as_str() {
         "o" | "once" => UseApproval::Once,
-        "s" | "session" => UseApproval::Session,
-        "server" => UseApproval::Server,
+        "s" | "session" if scope == Scope::Item => UseApproval::Session,
+        "s" | "session" | "server" => UseApproval::Server,
+        "t" | "tool" => UseApproval::Session,
         "always" => UseApproval::Always,
         // Anything else is a no, an empty line included.
         _ => UseApproval::Refuse,
@@ -150,15 +163,15 @@ impl Hosting<'_> {
         !self.host.why(&request).is_denied()
     }
 
-    /// Builds the report for an item that could not be used. An agent without a grant gets the same report as
-    /// for an item that does not exist.
+    /// Builds the report for an item that could not be used. If the agent's denials are concealed, it is the
+    /// same as for an item that does not exist.
     pub(crate) fn use_failure(&self, error: Error, target: Target<'_>) -> Failure {
-        // The owner gets every error as it is.
-        if !self.is_agent() || error.kind() != ErrorKind::NotFound {
+        let is_about_access = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied);
+        if !self.is_agent() || !is_about_access {
             return error.into();
         }
         let decision = self.host.why(&Request::usual(&self.actor.caller, target));
-        // Not granted: the agent must not learn that the item exists.
+        // The library's error names the rule, or conceals it.
         if decision.is_denied() {
             return error.into();
         }
@@ -232,12 +245,18 @@ mod tests {
 
     #[test]
     fn all_but_a_plain_yes_is_a_no() {
-        assert_eq!(meaning("once\n"), UseApproval::Once);
-        assert_eq!(meaning(" S "), UseApproval::Session);
-        assert_eq!(meaning("Server"), UseApproval::Server);
-        assert_eq!(meaning("always\n"), UseApproval::Always);
-        for no in ["", "\n", "n", "y", "yes", "alway", "a", "all"] {
-            assert_eq!(meaning(no), UseApproval::Refuse, "{no:?}");
+        for (scope, session) in [
+            (Scope::Server, UseApproval::Server),
+            (Scope::Item, UseApproval::Session),
+        ] {
+            assert_eq!(meaning("once\n", scope), UseApproval::Once);
+            assert_eq!(meaning(" S ", scope), session);
+            assert_eq!(meaning("t", scope), UseApproval::Session);
+            assert_eq!(meaning("Server", scope), UseApproval::Server);
+            assert_eq!(meaning("always\n", scope), UseApproval::Always);
+            for no in ["", "\n", "n", "y", "yes", "alway", "a", "all"] {
+                assert_eq!(meaning(no, scope), UseApproval::Refuse, "{no:?}");
+            }
         }
     }
 }

@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Untrusted,
     /// There is no such server, tool, resource or prompt.
     NotFound,
+    /// The policy does not let the agent do this, or the user refused it.
+    Denied,
     /// The server could not be started or reached, or negotiation failed.
     Connect,
     /// The server demands a login, or denies access.

@@ -92,7 +92,7 @@ pub mod talk;
 pub mod trust;
 
 pub use catalog::ToolRef;
-pub use error::{Context, Error, MissingPolicy};
+pub use error::{Context, Denial, Error, MissingPolicy};
 pub use explain::{Diagnosis, Step, explain};
 pub use host::{Caller, Host, HostBuilder, ServerRequest, ToolCall, ToolHandle, ToolResult, View};
 pub use switchboard_client::{

@@ -190,8 +190,14 @@ impl Use {
             }
         };
         done.map_err(|error| {
-            assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
-            assert!(!error.was_sent() && error.server().is_none(), "{error:?}");
+            let is_denied = error.kind() == ErrorKind::Denied;
+            assert!(
+                is_denied || error.kind() == ErrorKind::NotFound,
+                "{error:?}"
+            );
+            assert_eq!(error.denial().is_some(), is_denied);
+            assert!(!error.was_sent(), "{error:?}");
+            assert_eq!(error.server().is_some(), is_denied, "{error:?}");
             let own = self.seen().name;
             let text = error.to_string();
             // Refused by the person, it is known by its name for models.

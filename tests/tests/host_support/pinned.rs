@@ -71,7 +71,7 @@ pub(crate) async fn call(host: &Host, caller: Caller, tool: &str) -> bool {
     match called {
         Ok(()) => true,
         Err(error) => {
-            assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+            assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
             false
         }
     }

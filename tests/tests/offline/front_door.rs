@@ -240,7 +240,11 @@ async fn an_agent_sees_and_calls_what_it_was_granted() {
     let result = view.call("demo/echo", json!({"message": "x"})).await;
     assert_eq!(result.unwrap().text(), "x");
     let error = view.call("demo/add", json!({"a": 1, "b": 2})).await;
-    assert_eq!(error.unwrap_err().kind(), ErrorKind::NotFound);
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied);
+    let denied = "demo: agent planner may not call tool add: no grant";
+    assert_eq!(error.to_string(), denied);
+    assert_eq!(switchboard::explain(&error).facts[1].1, "no-grant");
     let error = host.agent("guest").unwrap_err();
     assert_eq!(error.missing_policy().unwrap().file, None);
 }

@@ -125,7 +125,7 @@ async fn prompts_and_templates_that_have_changed_are_kept_from_agents_too() {
     });
     until_drifted(&host).await;
     let error = view.prompt("notes/hello", json!({})).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.kind(), ErrorKind::Denied);
     assert_eq!(recorder.uses(), []);
     assert!(view.prompts().is_empty() && view.templates().is_empty());
     assert_eq!(host.view(Caller::owner()).prompts().len(), 1);

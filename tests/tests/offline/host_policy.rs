@@ -6,7 +6,9 @@ use serde_json::json;
 use switchboard::ErrorKind;
 use switchboard::events::{ArgumentHash, Event};
 use switchboard::host::{Caller, Host};
-use switchboard::policy::{AgentPolicy, Approvals, Audience, Grants, Level, Policy, UseApproval};
+use switchboard::policy::{
+    AgentPolicy, Approvals, Audience, Grants, Level, Policy, Scope, UseApproval,
+};
 use switchboard::spec::Settings;
 
 use crate::host_support::agents::{
@@ -311,4 +313,73 @@ async fn a_server_that_was_removed_is_gone_for_an_agent_without_a_word_of_the_ot
     let told = format!("{error:?} {:?}", switchboard::explain(&error));
     assert!(!told.contains("vault"), "{told}");
     assert!(recorders[0].uses().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_use_names_its_rule_unless_denials_are_concealed() {
+    let of = |who: &str, grants: &[&str]| {
+        let policy = AgentPolicy::new(Level::Yolo).grants(Grants::parse(grants).unwrap());
+        (id(who), policy)
+    };
+    let (planner, own) = of("planner", &["mcp:notes:get_* execute"]);
+    let (guest, quiet) = of("guest", &["mcp:notes:get_*"]);
+    let policy = Policy::none()
+        .agent(planner, own)
+        .agent(guest, quiet.conceal_denials(true))
+        .audience(name("vault"), Audience::Only(Vec::new()));
+    let (host, recorders) = host(&SERVERS, |builder| builder.policy(policy));
+    let planner = host.view(agent("planner"));
+    planner.call("notes/get_one", json!({})).await.unwrap();
+    // The rules know names alone: nothing is started to find out what is there.
+    for tool in [
+        "notes/wipe",
+        "notes/nonesuch",
+        "mail/wipe",
+        "mcp__mail__wipe",
+    ] {
+        let error = planner.call(tool, json!({})).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied, "{tool}: {error}");
+        let denial = error.denial().unwrap();
+        assert_eq!(
+            (denial.agent.as_str(), denial.rule.id()),
+            ("planner", "no-grant")
+        );
+    }
+    for (server, expected) in [
+        ("mail", ErrorKind::Denied),
+        ("vault", ErrorKind::NotFound),
+        ("nonesuch", ErrorKind::NotFound),
+    ] {
+        let read = planner.read(server, "file:///a").await.unwrap_err();
+        let prompt = format!("{server}/hello");
+        let prompt = planner.prompt(&prompt, json!({})).await.unwrap_err();
+        assert_eq!(
+            (read.kind(), prompt.kind()),
+            (expected, expected),
+            "{server}"
+        );
+    }
+    assert_eq!(planner.tools().len(), 2, "listing shows no more for it");
+    let guest = host.view(agent("guest"));
+    for tool in ["notes/wipe", "mail/wipe", "vault/wipe", "nonesuch/wipe"] {
+        let error = guest.call(tool, json!({})).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{tool}: {error}");
+    }
+    let uses: usize = recorders.iter().map(|one| one.uses().len()).sum();
+    assert_eq!((uses, recorders[1].starts()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_is_asked_about_for_each_tool_where_its_policy_says_so() {
+    let policy = AgentPolicy::everything(Level::Trusted).ask(Scope::Item);
+    let policy = Policy::none().agent(id("planner"), policy);
+    let says = Says::new(UseApproval::Session);
+    let (host, _) = host(&["notes"], |builder| {
+        builder.policy(policy).operator(says.clone())
+    });
+    let view = host.view(agent("planner"));
+    for (tool, asked) in [("get_one", 1), ("get_one", 1), ("wipe", 2), ("wipe", 2)] {
+        Use::Tool(tool).attempt(&view, "notes").await.unwrap();
+        assert_eq!(says.asked(), asked, "{tool}");
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use switchboard::events::{ArgumentHash, Event};
 use switchboard::host::Caller;
 use switchboard::policy::{
-    AgentPolicy, Audience, Decision, Grants, Level, Policy, Request, UseApproval, Verdict,
+    AgentPolicy, Audience, Decision, Grants, Level, Policy, Reason, Request, UseApproval, Verdict,
 };
 use switchboard::spec::ToolFilter;
 
@@ -161,7 +161,8 @@ async fn nothing_that_is_denied_ever_reaches_a_server() {
             UseApproval::Refuse,
         ];
         let says = Says::new(dice.pick(&answers));
-        let policy = dice.policy();
+        let is_concealed = seed % 2 == 0;
+        let policy = dice.policy().conceal_denials(is_concealed);
         let (host, recorders) = host(&SERVERS, |builder| {
             builder.policy(policy).operator(says.clone())
         });
@@ -221,7 +222,16 @@ async fn nothing_that_is_denied_ever_reaches_a_server() {
                 let absent = used.absent();
                 // What is not listed may be read all the same, where it is granted.
                 let is_granted = absent.decision(&host, &caller, server).is_allowed();
-                if let Err(error) = done
+                let is_hidden = is_concealed || matches!(decision.reason(), Reason::Audience(_));
+                if let (Err(error), false) = (&done, is_hidden) {
+                    // The rule is named.
+                    let rule = match &decision {
+                        Decision::Deny(reason) => reason.to_string(),
+                        _ => "not approved by the owner".to_owned(),
+                    };
+                    assert!(error.contains("may not"), "{}: {error}", about());
+                    assert!(error.ends_with(&format!(": {rule}")), "{error}");
+                } else if let Err(error) = done
                     && !(is_granted && matches!(used, Use::Resource(_)))
                 {
                     assert_eq!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use switchboard::catalog::Fill;
 use switchboard::host::Host;
-use switchboard::policy::Level;
+use switchboard::policy::{Level, Reason};
 use switchboard::protocol::{CompleteParams, CompletionArgument, CompletionContext, CompletionRef};
 use switchboard::spec::{Protocol, Settings};
 use switchboard::transport::Memory;
@@ -176,6 +176,11 @@ async fn an_agent_completes_what_it_may_use_and_nothing_else_is_there() {
     let said = |error: Error| (error.kind(), error.to_string(), error.server().cloned());
     let uri = "map:{city}".to_owned();
     let template = asked(CompletionRef::Resource { uri });
+    let error = view.complete("one", &template).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied);
+    assert_eq!(error.denial().unwrap().rule, Reason::NoGrant);
+    let policy = allowing("planner", Level::Yolo, &["mcp:one:prompt/trip"]);
+    host.set_policy(policy.conceal_denials(true));
     let denied = said(view.complete("one", &template).await.unwrap_err());
     let absent = said(view.complete("none", &template).await.unwrap_err());
     assert_eq!(denied, absent);
@@ -223,7 +228,7 @@ async fn an_agent_reads_the_address_that_it_was_granted_and_not_the_family() {
     view.read_template("one", template, &values).await.unwrap();
     let values = fills(&[("name", "bob")]);
     let error = view.read_template("one", template, &values).await;
-    assert_eq!(error.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Denied);
 }
 
 #[tokio::test]

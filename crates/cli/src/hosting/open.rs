@@ -16,6 +16,7 @@ use super::{ConfigFiles, Hosting, Selector};
 use crate::args::Connection;
 use crate::ask::{self, Attendant};
 use crate::described;
+use crate::level_notice;
 use crate::login::LoginWords;
 use crate::lost_records;
 use crate::permission::Actor;
@@ -207,6 +208,7 @@ impl<'a> HostSource<'a> {
         };
         // After the host is built: the warning names only servers that it has.
         lost_records::warn_of_loss(&hosting, self.environment);
+        level_notice::tell_once(&hosting, &hosting.files.config, self.environment);
         Ok(hosting)
     }
 

@@ -289,6 +289,7 @@ fn kind(error: &Error) -> &'static str {
         ErrorKind::Configuration => "configuration",
         ErrorKind::Untrusted => "untrusted",
         ErrorKind::NotFound => "not-found",
+        ErrorKind::Denied => "denied",
         ErrorKind::Connect => "connect",
         ErrorKind::Authorization => "authorization",
         ErrorKind::Timeout => "timeout",

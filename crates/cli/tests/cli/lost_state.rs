@@ -15,7 +15,7 @@ fn pinned() -> (Serving, Home) {
     let (server, home) = (Serving::start(&[]), Home::new());
     let own = json!({
         "mcpServers": {"demo": {"url": server.url()}},
-        "agents": {"one": {"level": "yolo", "grants": ["mcp:demo:*"]}, "two": {"level": "yolo"}},
+        "agents": {"one": {"level": "yolo", "grants": ["mcp:demo:*"]}, "two": {"level": "yolo", "grants": []}},
     });
     home.write("config/switchboard/mcp.json", &own.to_string());
     assert_eq!(echo(&home).code, Some(0), "{:?}", echo(&home));

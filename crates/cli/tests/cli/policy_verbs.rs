@@ -63,8 +63,95 @@ fn an_agent_sees_and_calls_what_it_was_granted_and_nothing_else() {
 }
 
 #[test]
-fn an_agent_cannot_tell_what_is_denied_from_what_is_not_there() {
+fn a_denied_use_is_7_and_names_the_rule() {
     let home = usual();
+    for (args, rule) in [
+        (&["call", "demo/add", "--as", "one"][..], "no grant"),
+        (&["call", "demo/nil", "--as", "one"], "no grant"),
+        (&["call", "secret/echo", "--as", "one"], "no grant"),
+        (&["tool", "demo/add", "--as", "one"], "no grant"),
+        (&["prompt", "demo/greeting", "--as", "one"], "no grant"),
+        (&["read", "demo", "file:///x", "--as", "one"], "no grant"),
+        (&["call", "demo/echo", "--as", "caged"], "level SANDBOXED"),
+        (
+            &["call", "demo/echo", "--as", "stranger"],
+            "no policy for this agent",
+        ),
+    ] {
+        let run = home.run(args);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(7), ""), "{run:?}");
+        assert!(run.stderr.contains(&format!(": {rule}")), "{run:?}");
+        let run = home.run(&[args, &["--json"]].concat());
+        assert_eq!(run.error()["kind"], "denied", "{run:?}");
+    }
+    // A server that is not for the agent is not there for it.
+    let text = home.read(OWN).replacen(
+        "\"agents\"",
+        "\"audience\": {\"secret\": [\"asks\"]}, \"agents\"",
+        1,
+    );
+    home.write(OWN, &text);
+    let call = |name: &str| {
+        let run = home.run(&["call", name, "--as", "one"]);
+        (run.code, run.stderr.replace(name, "NAME"))
+    };
+    assert_eq!(call("secret/echoes"), call("zzzzzz/echoes"));
+    assert_eq!(call("secret/echoes").0, Some(5));
+}
+
+#[test]
+fn a_level_without_grants_gives_access_and_is_told_once() {
+    let home = with_agents(
+        r#"{
+    "free": {"level": "yolo"},
+    "asks": {"level": "trusted"},
+    "caged": {"level": "sandboxed"},
+    "none": {}
+  }"#,
+    );
+    let call = |agent: &str, more: &[&str]| {
+        let args = ["call", "demo/echo", "message=hi", "--as", agent];
+        home.run(&[&args, more].concat()).code
+    };
+    assert_eq!(call("free", &[]), Some(0));
+    assert_eq!(call("asks", &[]), Some(7));
+    assert_eq!(call("asks", &["--level", "yolo"]), Some(0));
+    for agent in ["caged", "none", "stranger"] {
+        assert_eq!(call(agent, &[]), Some(7), "{agent}");
+        assert_eq!(call(agent, &["--level", "yolo"]), Some(7), "{agent}");
+    }
+    let is_told = |run: &Run| {
+        [
+            "\"free\" has the level YOLO",
+            "\"asks\" has the level TRUSTED",
+        ]
+        .map(|line| run.stderr.matches(line).count() + run.stdout.matches(line).count())
+    };
+    // The first run of the person lists them, and the next does not.
+    let first = home.run(&["tools", "demo"]);
+    assert_eq!(
+        (first.code, is_told(&first)),
+        (Some(0), [1, 1]),
+        "{first:?}"
+    );
+    let second = home.run(&["tools", "demo"]);
+    assert_eq!(is_told(&second), [0, 0], "{second:?}");
+    for _ in 0..2 {
+        let check = home.run(&["config", "check"]);
+        assert_eq!(
+            (check.code, is_told(&check)),
+            (Some(0), [1, 1]),
+            "{check:?}"
+        );
+        assert!(check.stdout.contains("`\"grants\": []`"), "{check:?}");
+    }
+}
+
+#[test]
+fn an_agent_cannot_tell_what_is_concealed_from_what_is_not_there() {
+    let home = with_agents(
+        r#"{"one": {"level": "yolo", "grants": ["mcp:demo:echo"], "conceal_denials": true}}"#,
+    );
     let stderr = |what: &[&str], name: &str| {
         let run = home.run(what);
         assert_ne!(run.code, Some(0), "{run:?}");
@@ -103,7 +190,7 @@ fn a_sandboxed_agent_and_one_that_nobody_knows_see_nothing() {
         let mut args = vec!["call", "demo/echo", "message=hi", "--as", agent];
         args.extend(more);
         let run = home.run(&args);
-        assert_eq!((run.code, run.stdout.as_str()), (Some(5), ""), "{args:?}");
+        assert_eq!((run.code, run.stdout.as_str()), (Some(7), ""), "{args:?}");
     }
 }
 
@@ -216,6 +303,8 @@ fn a_person_at_a_terminal_is_asked_and_what_they_say_for_good_is_remembered() {
         ("y\n", 7),
         ("o\n", 0),
         ("server\n", 0),
+        ("s\n", 0),
+        ("t\n", 0),
         ("\n", 7),
     ] {
         assert_eq!(
@@ -271,7 +360,7 @@ fn a_project_cannot_say_what_agents_may_do() {
         r#"{"agents": {"one": {"level": "yolo", "grants": ["mcp:demo:*"]}}}"#,
     );
     let run = home.run(&["call", "demo/echo", "message=hi", "--as", "one"]);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(5), ""), "{run:?}");
+    assert_eq!((run.code, run.stdout.as_str()), (Some(7), ""), "{run:?}");
     assert!(run.stderr.contains("the config file has errors"), "{run:?}");
     let run = home.run(&["call", "demo/echo", "message=hi"]);
     assert!(

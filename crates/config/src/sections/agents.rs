@@ -5,7 +5,7 @@ use super::placed::texts;
 use super::{get, unknown_keys, wrong};
 use crate::report::{Report, quote_name};
 use crate::shape::duplicates;
-use crate::tree::{Node, latest};
+use crate::tree::{Node, NodeKind, latest};
 
 const KEYS: &[&str] = &[
     "level",
@@ -13,6 +13,8 @@ const KEYS: &[&str] = &[
     "withhold",
     "allowed_tools",
     "blocked_tools",
+    "ask",
+    "conceal_denials",
 ];
 
 /// The section of one agent. Its texts are not validated beyond their type.
@@ -23,14 +25,18 @@ pub struct AgentSection {
     pub id: Placed,
     /// Its trust level.
     pub level: Option<Placed>,
-    /// The grants.
-    pub grants: Vec<Placed>,
+    /// The grants; `None` without the key, which is not the same as an empty list.
+    pub grants: Option<Vec<Placed>>,
     /// Tools that it may never use, even if granted; written like grants.
     pub withhold: Vec<Placed>,
     /// If set, the only tools that it may use, even if others are granted.
     pub allowed_tools: Option<Vec<Placed>>,
     /// Tools that it may not use, even if granted.
     pub blocked_tools: Vec<Placed>,
+    /// The scope of a question to the user: a server, or one tool.
+    pub ask: Option<Placed>,
+    /// True if a denied use looks to the agent as if there were no such thing.
+    pub conceal_denials: bool,
     /// True if a part of it could not be read, so that the intention is unknown.
     pub is_unclear: bool,
 }
@@ -52,10 +58,12 @@ pub(super) fn agents(node: &Node, report: &mut Report) -> Vec<AgentSection> {
             let mut section = AgentSection {
                 id: Placed::key(member, report),
                 level: None,
-                grants: Vec::new(),
+                grants: None,
                 withhold: Vec::new(),
                 allowed_tools: None,
                 blocked_tools: Vec::new(),
+                ask: None,
+                conceal_denials: false,
                 is_unclear: false,
             };
             let whose = format!("agent {}", quote_name(&member.key));
@@ -74,12 +82,25 @@ fn read(node: &Node, whose: &str, section: &mut AgentSection, report: &mut Repor
     duplicates(members, report);
     // A misspelled restriction would silently grant more, so unknown keys make it unclear.
     section.is_unclear |= unknown_keys(node, whose, KEYS, report);
-    if let Some(level) = get(node, "level") {
-        match level.text() {
-            Some(_) => section.level = Some(Placed::of(level, report)),
-            None => {
-                let expected = "\"yolo\", \"trusted\" or \"sandboxed\"";
-                wrong(&format!("`level` of {whose}"), level, expected, report);
+    let mut word = |key: &str, expected: &str| {
+        let value = get(node, key)?;
+        if value.text().is_none() {
+            wrong(&format!("`{key}` of {whose}"), value, expected, report);
+            section.is_unclear = true;
+            return None;
+        }
+        Some(Placed::of(value, report))
+    };
+    let level = word("level", "\"yolo\", \"trusted\" or \"sandboxed\"");
+    let ask = word("ask", "\"server\" or \"tool\"");
+    section.level = level;
+    section.ask = ask;
+    if let Some(value) = get(node, "conceal_denials") {
+        match value.kind {
+            NodeKind::Bool(is_on) => section.conceal_denials = is_on,
+            _ => {
+                let what = format!("`conceal_denials` of {whose}");
+                wrong(&what, value, "true or false", report);
                 section.is_unclear = true;
             }
         }
@@ -95,7 +116,7 @@ fn read(node: &Node, whose: &str, section: &mut AgentSection, report: &mut Repor
     let withhold = list("withhold", "a list such as [\"mcp:github:delete_*\"]");
     let allowed = list("allowed_tools", "a list of names of tools");
     let blocked = list("blocked_tools", "a list of names of tools");
-    section.grants = grants.unwrap_or_default();
+    section.grants = grants;
     section.withhold = withhold.unwrap_or_default();
     section.allowed_tools = allowed;
     section.blocked_tools = blocked.unwrap_or_default();

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::ErrorKind;
+use super::denial::Denial;
 use crate::auth::AuthError;
 #[cfg(feature = "config")]
 use crate::config::Problem;
@@ -57,6 +58,9 @@ pub(crate) enum HostError {
     /// The policy does not mention an agent.
     #[error("{0}")]
     NoPolicy(Box<MissingPolicy>),
+    /// The policy, or the person, does not let an agent do this.
+    #[error("{0}")]
+    Denied(Box<Denial>),
     /// A server of that name is there already.
     #[error("there is a server named {0:?} already")]
     Twice(ServerName),
@@ -106,6 +110,7 @@ impl HostError {
             Self::Untrusted(_) | Self::Store(_) => ErrorKind::Untrusted,
             Self::Unknown { what: "server", .. } => ErrorKind::Configuration,
             Self::Unknown { .. } => ErrorKind::NotFound,
+            Self::Denied(_) => ErrorKind::Denied,
             Self::Offline { .. } => ErrorKind::NotOffered,
             Self::NoTools => ErrorKind::Connect,
             Self::Ended(_) => ErrorKind::Closed,

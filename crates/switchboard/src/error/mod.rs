@@ -1,6 +1,7 @@
 //! The error that a program gets: opaque, with the questions a program asks of it.
 
 mod behind;
+mod denial;
 mod host;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use switchboard_client::{ErrorKind, ServerError, ServerErrorCause};
 use switchboard_wire::RpcError;
 
 use behind::Behind;
+pub use denial::Denial;
 pub(crate) use host::HostError;
 pub use host::MissingPolicy;
 
@@ -200,6 +202,14 @@ impl Error {
     pub fn missing_policy(&self) -> Option<&MissingPolicy> {
         match &*self.0.cause {
             Cause::Host(HostError::NoPolicy(missing)) => Some(missing),
+            _ => None,
+        }
+    }
+
+    /// Returns the denied use and the rule that denied it, if the kind is [`ErrorKind::Denied`].
+    pub fn denial(&self) -> Option<&Denial> {
+        match &*self.0.cause {
+            Cause::Host(HostError::Denied(denial)) => Some(denial),
             _ => None,
         }
     }

@@ -2,6 +2,9 @@
 //!
 //! [`HostBuilder::config`](super::HostBuilder::config) uses it, unless the program sets a policy itself.
 //!
+//! An agent with a level and no `grants` key may use what its level says: YOLO everything, TRUSTED
+//! everything after asking, SANDBOXED nothing. A `grants` list narrows that, an empty one to nothing.
+//!
 //! A setting that cannot be understood allows less, never more: an invalid grant grants nothing, an
 //! agent whose section is unclear reaches nothing, and a server whose audience is unclear is open
 //! to no agent.
@@ -12,7 +15,7 @@ mod tests;
 use super::sections;
 use crate::config::{AgentSection, AudienceSection, Config, Placed, Problem, ProblemKind};
 use crate::pins::Mode;
-use crate::policy::{AgentPolicy, Audience, CallerId, Grant, Level, Policy};
+use crate::policy::{AgentPolicy, Audience, CallerId, Grant, Grants, Level, Policy, Scope};
 use crate::spec::{ServerName, ToolFilter};
 use crate::text::closest;
 use crate::trust::Bind;
@@ -109,9 +112,21 @@ pub fn problems(config: &Config) -> Vec<Problem> {
 
 fn agent(section: &AgentSection, problems: &mut Vec<Problem>) -> AgentPolicy {
     let level = level(section, problems);
-    let grants = section.grants.iter();
-    let grants = grants.filter_map(|written| grant(written, problems));
-    let policy = AgentPolicy::new(level).grants(grants.collect());
+    let grants = match &section.grants {
+        Some(grants) => {
+            let grants = grants.iter();
+            grants
+                .filter_map(|written| grant(written, problems))
+                .collect()
+        }
+        // Not for a sandboxed agent: a level that the command line sets for one run must grant nothing.
+        None if level != Level::Sandboxed => Grants::everything(),
+        None => Grants::none(),
+    };
+    let policy = AgentPolicy::new(level)
+        .grants(grants)
+        .ask(ask(section, problems))
+        .conceal_denials(section.conceal_denials);
     let withheld: Vec<_> = section.withhold.iter().collect();
     let withheld = withheld.into_iter().map(|written| grant(written, problems));
     // A `withhold` entry that cannot be understood withholds everything.
@@ -124,6 +139,55 @@ fn agent(section: &AgentSection, problems: &mut Vec<Problem>) -> AgentPolicy {
         allow: section.allowed_tools.as_ref().map(texts),
         block: texts(&section.blocked_tools),
     })
+}
+
+/// Lists the agents whose level means more than it did up to release 0.1.0, where an agent without a
+/// `grants` key had no access: one warning for each, at its place.
+pub fn agents_with_level_alone(config: &Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for section in config.agents() {
+        let Some(level) = level_alone(section) else {
+            continue;
+        };
+        let when = match level {
+            Level::Trusted => ", after asking once for each server",
+            _ => "",
+        };
+        let message = format!(
+            "agent {:?} has the level {level} and no `grants`: it may use everything{when}; before, \
+             it had no access",
+            section.id.text()
+        );
+        let hint = "write `\"grants\": []` for no access, or a list that narrows it";
+        let kind = ProblemKind::Suspicious;
+        problems.push(section.id.warning(kind, &message, hint));
+    }
+    problems
+}
+
+/// Returns the level if it alone gives the agent access.
+fn level_alone(section: &AgentSection) -> Option<Level> {
+    if section.grants.is_some() || section.is_unclear {
+        return None;
+    }
+    let level: Level = section.level.as_ref()?.text().parse().ok()?;
+    (level != Level::Sandboxed).then_some(level)
+}
+
+fn ask(section: &AgentSection, problems: &mut Vec<Problem>) -> Scope {
+    let Some(written) = &section.ask else {
+        return Scope::Server;
+    };
+    match written.text() {
+        "server" => Scope::Server,
+        "tool" => Scope::Item,
+        _ => {
+            let message = "this is no scope of a question, so each tool is asked about";
+            let expected = "\"server\" or \"tool\"";
+            problems.push(written.problem(ProblemKind::WrongType, message, expected));
+            Scope::Item
+        }
+    }
 }
 
 fn level(section: &AgentSection, problems: &mut Vec<Problem>) -> Level {

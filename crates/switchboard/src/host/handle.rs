@@ -21,7 +21,7 @@ use crate::error::{Error, HostError};
 use crate::events::What;
 use crate::formats::{Adapted, anthropic, openai};
 use crate::pins::Mode;
-use crate::policy::{Caller, Decision, Reason};
+use crate::policy::{Caller, Decision, Reason, Request};
 use crate::session::CallOptions;
 use crate::spec::ServerName;
 
@@ -228,7 +228,7 @@ impl ToolHandle {
         Ok((member, entry))
     }
 
-    /// Allows a call of a tool as it is now, or fails as if there were no such tool.
+    /// Allows a call of a tool as it is now, or fails with the denial.
     async fn allow(
         &self,
         member: &Arc<Member>,
@@ -245,8 +245,9 @@ impl ToolHandle {
                 let subject = Subject::new(What::Tool, name).arguments(Some(arguments));
                 let calls = &self.host.calls;
                 calls.record_refusal(&self.caller, member, subject, &decision);
-                // To an agent that looks as if there were no such tool.
-                Err(self.host.no_tool(&self.caller, entry.exposed()))
+                let request = Request::usual(&self.caller, &**entry);
+                let absent = || self.host.no_tool(&self.caller, entry.exposed());
+                Err(self.host.access.denied(&request, &decision, absent))
             }
         }
     }

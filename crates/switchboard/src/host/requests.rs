@@ -151,7 +151,7 @@ impl View {
     /// Returns the server of a resource, if the caller may use the resource that way.
     ///
     /// # Errors
-    /// Fails if the caller may not. To an agent this error looks as if there were no such resource.
+    /// Fails if the caller may not.
     async fn may_use_resource(
         &self,
         server: &str,
@@ -178,7 +178,8 @@ impl View {
                 let name = Arc::from(uri);
                 let subject = Subject::new(what, &name);
                 (host.calls).record_refusal(&self.caller, &member, subject, &decision);
-                Err(no_resource(uri))
+                let absent = || no_resource(uri);
+                Err(host.access.denied(&request, &decision, absent))
             }
         }
     }
@@ -237,7 +238,9 @@ impl View {
                 Ok(permit) => permit,
                 Err(decision) => {
                     (host.calls).record_refusal(&self.caller, &member, subject, &decision);
-                    return Err(host.no_prompt(&self.caller, name));
+                    let request = Request::usual(&self.caller, &*entry);
+                    let absent = || host.no_prompt(&self.caller, name);
+                    return Err(host.access.denied(&request, &decision, absent));
                 }
             }
         };
@@ -326,15 +329,21 @@ impl View {
         self.connect_for(Some(server), Lists::All, is_known).await?;
         if !self.has_seen(&member.name, kind, name) {
             // It has to exist to be completed, and be as it was approved.
-            self.record_denial(target, subject);
-            return Err(missing(kind, name));
+            let is_denied = self.is_denied(target);
+            let error = self.denial(target, subject, || missing(kind, name));
+            return Err(if is_denied {
+                error
+            } else {
+                missing(kind, name)
+            });
         }
         let request = Request::new(&self.caller, Verb::Complete, target);
         let permit = Box::pin(self.host.access.permit_to(&request, member)).await;
         permit.map_err(|decision| {
             let calls = &self.host.calls;
             calls.record_refusal(&self.caller, member, subject, &decision);
-            missing(kind, name)
+            let absent = || missing(kind, name);
+            self.host.access.denied(&request, &decision, absent)
         })
     }
 

@@ -16,6 +16,7 @@ use super::registry::Want;
 use super::{HostInner, SHOWN_NAMES};
 use crate::catalog::{
     Catalog, ItemKind, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolRef, Unknown,
+    split_exposed,
 };
 use crate::error::{Error, HostError};
 use crate::events::{Call, Event, Events, What};
@@ -89,13 +90,12 @@ impl View {
                 if handle.is_given() {
                     return Ok(handle);
                 }
-                // A tool that an agent may not use is to it as if it were not there.
                 let name = entry.key().shared_name();
                 let subject = Subject::new(What::Tool, name).arguments(arguments);
-                self.record_denial(&**entry, subject);
-                Err(self.host.no_tool(&self.caller, tool.as_str()))
+                let absent = || self.host.no_tool(&self.caller, tool.as_str());
+                Err(self.denial(Target::from(&**entry), subject, absent))
             }
-            None if !self.caller.is_owner() => Err(self.host.no_tool(&self.caller, tool.as_str())),
+            None if !self.caller.is_owner() => Err(self.missing_tool(tool, arguments)),
             None => {
                 let unknown = Unknown::tool(&catalog, tool.as_str());
                 Err(self.unknown(&catalog, unknown, "tool", |catalog| {
@@ -152,11 +152,16 @@ impl View {
         catalog.templates().filter(is_seen).cloned().collect()
     }
 
-    /// Records for an audit that the caller wanted something that is not for it.
-    pub(super) fn record_denial<'t>(&'t self, target: impl Into<Target<'t>>, subject: Subject<'_>) {
-        let target = target.into();
+    /// Records for an audit that an agent wanted something that is not for it, and makes the error of it:
+    /// the one for an item that is `absent` if the agent must not learn of the denial.
+    pub(super) fn denial(
+        &self,
+        target: Target<'_>,
+        subject: Subject<'_>,
+        absent: impl FnOnce() -> Error,
+    ) -> Error {
         let Some(member) = self.host.registry.member(target.server()) else {
-            return;
+            return absent();
         };
         let request = Request::usual(&self.caller, target);
         let decision = match self.host.access.decide(&request) {
@@ -164,8 +169,60 @@ impl View {
             // It is not as it was approved.
             _ => Decision::Deny(Reason::Refused),
         };
-        let calls = &self.host.calls;
+        let (calls, access) = (&self.host.calls, &self.host.access);
         calls.record_refusal(&self.caller, &member, subject, &decision);
+        access.denied(&request, &decision, absent)
+    }
+
+    /// Makes the error for a tool that is not in the catalog. The rules know names alone, so an agent that
+    /// may not use a tool is denied it whether its server has the tool or not, and was started or not.
+    fn missing_tool(&self, tool: &ToolRef<'_>, arguments: Option<&Raw>) -> Error {
+        let absent = || self.host.no_tool(&self.caller, tool.as_str());
+        let Some((member, name)) = self.named_item(tool.as_str()) else {
+            return absent();
+        };
+        let target = Target::Tool {
+            server: &member.name,
+            name: &name,
+        };
+        if !self.is_denied(target) {
+            return absent();
+        }
+        let subject = Subject::new(What::Tool, &name).arguments(arguments);
+        self.denial(target, subject, absent)
+    }
+
+    /// The same for a prompt.
+    fn missing_prompt(&self, name: &str, arguments: Option<&Raw>) -> Error {
+        let absent = || self.host.no_prompt(&self.caller, name);
+        let Some((member, own_name)) = self.named_item(name) else {
+            return absent();
+        };
+        let target = Target::Prompt {
+            server: &member.name,
+            name: &own_name,
+        };
+        if !self.is_denied(target) {
+            return absent();
+        }
+        let subject = Subject::new(What::Prompt, &own_name).arguments(arguments);
+        self.denial(target, subject, absent)
+    }
+
+    /// Returns `true` if the rules deny the caller the use of an item.
+    pub(super) fn is_denied(&self, target: Target<'_>) -> bool {
+        let request = Request::usual(&self.caller, target);
+        self.host.access.decide(&request).is_denied()
+    }
+
+    /// Reads `server/name`, or a name for models, without a catalog: the server and the item's own name.
+    fn named_item(&self, name: &str) -> Option<(Arc<Member>, Arc<str>)> {
+        let (server, own_name) = match name.split_once('/') {
+            Some(pair) => pair,
+            None => split_exposed(name).ok()?,
+        };
+        let member = self.host.registry.named(server).ok()?;
+        Some((member, Arc::from(own_name)))
     }
 
     /// Returns true if a name can be suggested in an error. A server may have built the name from a
@@ -198,10 +255,10 @@ impl View {
                 // The audit has the server's own name for it, whatever name the agent used.
                 let name_there = Arc::from(entry.name());
                 let subject = Subject::new(What::Prompt, &name_there).arguments(arguments);
-                self.record_denial(&**entry, subject);
-                Err(self.host.no_prompt(&self.caller, name))
+                let absent = || self.host.no_prompt(&self.caller, name);
+                Err(self.denial(Target::from(&**entry), subject, absent))
             }
-            Err(_) if !self.caller.is_owner() => Err(self.host.no_prompt(&self.caller, name)),
+            Err(_) if !self.caller.is_owner() => Err(self.missing_prompt(name, arguments)),
             Ok(entry) => Ok(Arc::clone(entry)),
             Err(unknown) => Err(self.unknown(&catalog, unknown, "prompt", |catalog| {
                 let shown = catalog

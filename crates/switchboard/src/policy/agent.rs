@@ -1,7 +1,7 @@
 //! The policy of one agent: its level, grants, withheld items and tool lists.
 
 use super::caller::CallerId;
-use super::decision::{List, Reason};
+use super::decision::{List, Reason, Scope};
 use super::filter::Filter;
 use super::grants::Grants;
 use super::level::Level;
@@ -15,6 +15,8 @@ pub struct AgentPolicy {
     grants: Grants,
     withheld: Grants,
     tools: Filter,
+    conceals: bool,
+    scope: Scope,
 }
 
 /// The agents that a server is offered to. The owner can always use it.
@@ -89,6 +91,35 @@ impl AgentPolicy {
     pub fn tools(mut self, filter: &ToolFilter) -> Self {
         self.tools = Filter::of(filter);
         self
+    }
+
+    /// Sets the scope of the questions at the level [`Trusted`](Level::Trusted): one for each server by
+    /// default, or one for each tool, resource and prompt with [`Scope::Item`].
+    ///
+    /// The scope is in the [`UseRequest`](super::UseRequest). An answer that covers more than it, such as
+    /// [`UseApproval::Server`](super::UseApproval::Server), counts as it was given.
+    #[must_use]
+    pub fn ask(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Returns the scope of the questions to the user.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Sets whether a denied use looks to this agent as if there were no such thing; see
+    /// [`Policy::conceal_denials`](super::Policy::conceal_denials).
+    #[must_use]
+    pub fn conceal_denials(mut self, is_on: bool) -> Self {
+        self.conceals = is_on;
+        self
+    }
+
+    /// Returns `true` if a denied use looks to this agent as if there were no such thing.
+    pub fn conceals_denials(&self) -> bool {
+        self.conceals
     }
 
     /// Its level.

@@ -22,11 +22,14 @@ pub enum Decision {
 }
 
 /// The scope of a question to the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Scope {
     /// Everything that is granted of the server.
+    #[default]
     Server,
+    /// One action on one item of the server, such as a call of one tool.
+    Item,
 }
 
 /// The rule that decided.

@@ -10,6 +10,9 @@ use crate::spec::{Glob, ServerName};
 /// The prefix of every grant.
 const SCHEME: &str = "mcp:";
 
+/// The verb that may follow the item of a grant.
+const VERB: &str = "execute";
+
 /// One thing, or a family of things, that an agent may use.
 ///
 /// | text | what it grants |
@@ -18,6 +21,10 @@ const SCHEME: &str = "mcp:";
 /// | `mcp:SERVER:resource/URI` | a resource: to read it, and to be told of its changes |
 /// | `mcp:SERVER:prompt/NAME` | a prompt |
 /// | `mcp:SERVER:tool/NAME` | a tool as well, for one whose name begins like the others |
+///
+/// The verb `execute` may follow, after a space or, for a tool, after a colon: `mcp:github:search execute`
+/// and `mcp:github:search:execute` are the grant `mcp:github:search`. A tool whose own name ends in that is
+/// written with `\:execute` or `?execute`.
 ///
 /// Both parts are patterns as in [`Glob`]: `mcp:github:get_*`. The server part ends at the first colon
 /// without a backslash, so a `*` in it never matches beyond that colon; colons in the second part are
@@ -99,8 +106,8 @@ impl Grant {
                 return Err(bad(end + 1, why));
             }
         }
-        // After the plurals: `tools/x` would pass as a tool of that name.
-        let (kind, name) = split_kind(item);
+        let (kind, written) = split_kind(item);
+        let name = without_verb(kind, written);
         if name.is_empty() {
             return Err(bad(text.len(), "a name is missing; `*` is all of them"));
         }
@@ -111,8 +118,8 @@ impl Grant {
                 0 => name.trim_end().len(),
                 _ => 0,
             };
-            let at = text.len() - name.len() + at;
-            return Err(bad(at, "there is a space around the name"));
+            let start = text.len() - written.len();
+            return Err(bad(start + at, "there is a space around the name"));
         }
         Ok(Self {
             text: Arc::from(text),
@@ -143,6 +150,13 @@ impl Grant {
             // Without `tool/`, a tool called `prompt/x` would be read back as a prompt.
             Kind::Tool if is_plain(item.as_str()) => format!("{SCHEME}{server}:{item}"),
             _ => format!("{SCHEME}{server}:{kind}/{item}"),
+        };
+        // A name that ends like a grant with its verb gets the verb once more, to be read back as a name.
+        let is_clear = without_verb(kind, item.as_str()) == item.as_str();
+        let text = if is_clear {
+            text
+        } else {
+            format!("{text} {VERB}")
         };
         Self {
             text: Arc::from(text),
@@ -207,6 +221,21 @@ fn split_kind(item: &str) -> (Kind, &str) {
         }
     }
     (Kind::Tool, item)
+}
+
+/// The name without the verb `execute` after it, the one verb that grants know.
+fn without_verb(kind: Kind, name: &str) -> &str {
+    let Some(rest) = name.strip_suffix(VERB) else {
+        return name;
+    };
+    match rest.strip_suffix(' ') {
+        Some(plain) => plain,
+        // Addresses may have colons of their own, and so may names that escape them.
+        None if kind == Kind::Tool && !rest.ends_with("\\:") => {
+            rest.strip_suffix(':').unwrap_or(name)
+        }
+        None => name,
+    }
 }
 
 /// Returns `true` if a pattern for tools is unambiguous without `tool/` before it.

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 /// The level of trust in an agent: it decides how granted things may be used.
 ///
-/// A level grants nothing: without a grant there is no access at any level.
+/// In an [`AgentPolicy`](super::AgentPolicy) a level grants nothing. In a config file, an agent with a level
+/// and no `grants` key is granted everything, unless it is sandboxed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Level {

@@ -33,6 +33,9 @@ use crate::spec::{ServerName, ToolFilter};
 /// it may use after asking. So an agent can use, or ask for, everything that it sees, and nothing that it
 /// does not see. An agent sees a server if it has a grant for anything in it.
 ///
+/// A denied use is an error that names the rule, except for a server that is not for the agent: to the
+/// agent that server does not exist. [`Policy::conceal_denials`] makes all denied uses look like that.
+///
 /// A policy is immutable, and cloning one copies it: a host that learns of another server builds a new
 /// policy.
 #[derive(Clone, Default)]
@@ -41,6 +44,7 @@ pub struct Policy {
     others: Option<Arc<AgentPolicy>>,
     servers: FxHashMap<ServerName, ServerRules>,
     hooks: Vec<Hook>,
+    conceals: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -99,6 +103,25 @@ impl Policy {
         self
     }
 
+    /// Sets whether a denied use looks to every agent as if there were no such thing; off by default, so
+    /// that an agent learns the rule from an error of the kind [`Denied`](crate::ErrorKind::Denied).
+    ///
+    /// Turn it on for callers that are not trusted with the names of servers and rules. A server whose
+    /// audience does not include an agent never exists for it. For one agent alone, see
+    /// [`AgentPolicy::conceal_denials`].
+    #[must_use]
+    pub fn conceal_denials(mut self, is_on: bool) -> Self {
+        self.conceals = is_on;
+        self
+    }
+
+    /// Returns `true` if a use that this rule denies has to look to the agent as if there were no such
+    /// thing.
+    pub fn conceals(&self, agent: &CallerId, rule: &Reason) -> bool {
+        let is_concealed = self.of(agent).is_some_and(AgentPolicy::conceals_denials);
+        self.conceals || is_concealed || matches!(rule, Reason::Audience(_))
+    }
+
     /// Returns the agent's own policy, or else the one for others.
     pub fn of(&self, agent: &CallerId) -> Option<&AgentPolicy> {
         let own = self.agents.get(agent);
@@ -128,7 +151,9 @@ impl Policy {
             Err(reason) => Decision::Deny(reason),
             // Listing is not asked about: a question for each list would teach people to say yes.
             Ok((Level::Trusted, _)) if request.verb != Verb::List => {
-                Decision::Ask(Reason::Level(Level::Trusted), Scope::Server)
+                let policy = self.of(request.caller.id());
+                let scope = policy.map_or(Scope::Server, AgentPolicy::scope);
+                Decision::Ask(Reason::Level(Level::Trusted), scope)
             }
             Ok((_, grant)) => Decision::Allow(grant),
         }
@@ -208,6 +233,7 @@ impl fmt::Debug for Policy {
             .field("others", &self.others)
             .field("servers", &self.servers)
             .field("hooks", &hooks.collect::<Vec<_>>())
+            .field("conceals", &self.conceals)
             .finish()
     }
 }

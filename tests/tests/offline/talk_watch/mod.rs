@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard::host::{Host, HostBuilder, HostLimits, Update, Watching};
-use switchboard::policy::{Level, Policy};
+use switchboard::policy::{Level, Policy, Verb};
 use switchboard::spec::{Protocol, ServerSpec};
 use switchboard::transport::Memory;
 use switchboard::{Caller, Error, ErrorKind, View};
@@ -266,7 +266,8 @@ fn granted(grants: &[&str]) -> Policy {
 async fn to_an_agent_what_it_may_not_watch_looks_like_what_is_not_there() {
     let (memory, tap) = tapped(growing());
     let host = builder(Protocol::Legacy).with("one", memory);
-    let host = host.policy(granted(&["mcp:one:resource/file:///a*"]));
+    let policy = granted(&["mcp:one:resource/file:///a*"]);
+    let host = host.policy(policy.clone().conceal_denials(true));
     let host = host.build().unwrap();
     let view = host.view(agent("planner"));
     let said = |error: Error| (error.kind(), error.to_string(), error.server().cloned());
@@ -274,13 +275,16 @@ async fn to_an_agent_what_it_may_not_watch_looks_like_what_is_not_there() {
     let absent = said(view.watch("none", "file:///b").await.unwrap_err());
     assert_eq!(denied, absent);
     assert_eq!(denied.0, ErrorKind::NotFound);
+    host.set_policy(policy);
+    let error = view.watch("one", "file:///b").await.unwrap_err();
+    assert_eq!(error.denial().unwrap().item.verb, Verb::Subscribe);
     assert_eq!(tap.count("initialize"), 0, "nothing was started for it");
     let mut watching = view.watch("one", "file:///a").await.unwrap();
     // The grant ends, and so does the watch.
     touch(&host, "file:///a").await;
     host.set_policy(granted(&[]));
     let error = next(&mut watching).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.kind(), ErrorKind::Denied);
 }
 
 #[tokio::test]

@@ -83,6 +83,7 @@ fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
     let config = Config::load(&Places::only(file));
     let mut problems = config.problems().to_vec();
     problems.extend(agents::problems(&config));
+    problems.extend(agents::agents_with_level_alone(&config));
     problems.extend(unpinned(&config));
     (config.files().to_vec(), problems)
 }
@@ -90,6 +91,7 @@ fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
 /// Returns all problems of the files that apply here, unpinned packages included.
 fn of_all(files: &Files) -> Vec<Problem> {
     let mut problems = problems::all(&files.config, &files.places);
+    problems.extend(agents::agents_with_level_alone(&files.config));
     problems.extend(unpinned(&files.config));
     problems
 }

@@ -86,6 +86,23 @@ pub(super) fn cases() -> Vec<Case> {
             ..USUAL
         },
         Case {
+            name: "not-granted",
+            exit: (7, "denied"),
+            title: "agent one may not call tool echo: no grant",
+            shows: &["rule: no-grant", "sent: no: nothing was called"],
+            step: "if the agent may do this, say so at `/agents/one` of your own config file",
+            make: |stage| {
+                let bundled = format!(r#""command": "{SELF}", "args": ["test-server"]"#);
+                with_agent(stage, &bundled, "yolo");
+                let file = "config/switchboard/mcp.json";
+                let text = stage.home().read(file);
+                let other = text.replace("mcp:thing:*", "mcp:thing:add");
+                stage.home().write(file, &other);
+                call_as_agent()
+            },
+            ..USUAL
+        },
+        Case {
             name: "definition-changed",
             exit: (8, "changed"),
             title: "tool \"echo\" changed since it was approved",

@@ -19,11 +19,11 @@ fn an_agent_is_asked_about_in_place_and_ctrl_c_is_a_no() {
     enter(&mut pty, "as planner");
     shows(&pty, "switchboard (planner)>");
     enter(&mut pty, "call one/echo message=first");
-    pty.wait_for("Let it?");
+    pty.wait_for("Allow?");
     pty.send(b"\x03");
     shows(&pty, "only after asking");
     enter(&mut pty, "call one/echo message=second");
-    pty.wait_for("Let it?");
+    pty.wait_for("Allow?");
     enter(&mut pty, "server");
     shows(&pty, "\nsecond\n");
     enter(&mut pty, "call one/echo message=third");
@@ -43,7 +43,7 @@ fn allow_all_skips_the_question() {
     shows(&pty, "7 tools");
     enter(&mut pty, "call one/echo message=unasked");
     shows(&pty, "\nunasked\n");
-    assert!(!pty.written().contains("Let it?"));
+    assert!(!pty.written().contains("Allow?"));
     assert_eq!(leave(pty).0, 0);
 }
 
@@ -130,7 +130,7 @@ fn an_agent_at_its_own_prompt_is_asked_nothing_and_approves_nothing() {
     }
     let screen = pty.written();
     assert_eq!(leave(pty).0, 0, "{screen}");
-    for question in ["Let it?", "Use it?", "[y/N]"] {
+    for question in ["Allow?", "Use it?", "[y/N]"] {
         assert!(!screen.contains(question), "{screen}");
     }
     assert!(

@@ -1,8 +1,8 @@
 //! The rights of callers: the policy, what the person approves where it asks, and pinned definitions.
 //!
 //! [`Access`] owns the policy, the approvals and the pins. It promises that one decision is behind both
-//! listing and use (what a caller cannot use, it cannot see), that no policy means no access for an
-//! agent, that the person is asked one thing at a time, and that a tool which is not what was approved
+//! listing and use (what a caller cannot use, it cannot see), that a denied use names its rule unless it
+//! has to be concealed, that no policy means no access for an agent, that the person is asked one thing at a time, and that a tool which is not what was approved
 //! reaches no agent. The owner of the host may do everything, and is never asked.
 //!
 //! It decides about a [`Member`] and an entry of the newest catalog snapshot, which it reads and never
@@ -22,7 +22,7 @@ pub(super) use pinning::MemberBaseline;
 use super::AccessOptions;
 use super::member::Member;
 use crate::catalog::{Catalog, PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
-use crate::error::Error;
+use crate::error::{Context, Denial, Error, HostError};
 use crate::pins::{Mode, Pins};
 use crate::policy::{
     Approvals, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope, Target, UseRequest,
@@ -154,7 +154,7 @@ impl Access {
     /// Decides about a use, asking the person if the policy requires it.
     ///
     /// # Errors
-    /// Fails if the use is not allowed. To an agent that looks as if there were no such thing.
+    /// Fails if the use is not allowed; [`Access::denied`] makes the error of it.
     pub(super) async fn permit<'t>(
         &self,
         caller: &'t Caller,
@@ -189,6 +189,30 @@ impl Access {
                 }
             }
         }
+    }
+
+    /// Makes the error for a use that was denied: one that names the rule, or the one for an item that does
+    /// not exist if the agent must not learn of the denial.
+    pub(super) fn denied(
+        &self,
+        request: &Request<'_>,
+        decision: &Decision,
+        absent: impl FnOnce() -> Error,
+    ) -> Error {
+        let rule = decision.reason();
+        if self.policy().conceals(request.caller.id(), rule) {
+            return absent();
+        }
+        let server = request.target.server().clone();
+        // Not the file of the server: an agent has no business with it.
+        Error::from(HostError::Denied(Box::new(Denial::new(
+            request,
+            rule.clone(),
+        ))))
+        .in_context(Context {
+            server: Some(server),
+            ..Context::default()
+        })
     }
 
     /// The part of a server in the newest snapshot.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::config::{Config, Problem, ProblemKind, Severity};
 use crate::host::agents;
-use crate::policy::{Caller, Policy, Request, Target};
+use crate::policy::{Caller, Level, Policy, Request, Scope, Target};
 use crate::spec::{Layer, ServerName};
 
 fn read(text: &str) -> Config {
@@ -65,7 +65,10 @@ fn a_section_becomes_a_policy() {
         assert_eq!(decided(&policy, agent, tool), wanted, "{agent} {tool}");
     }
     assert_eq!(agents::pin_mode(&config).0, Some(crate::pins::Mode::Block));
-    assert_eq!(config.agents()[0].grants[0].place(), (3, 57));
+    assert_eq!(
+        config.agents()[0].grants.as_ref().unwrap()[0].place(),
+        (3, 57)
+    );
 }
 
 #[test]
@@ -202,4 +205,57 @@ fn what_names_no_server_only_warns() {
     let typo = one(r#"{"mcpServers": {"notes": {"command": "n"}}, "audience": {"note": ["a"]}}"#);
     assert_eq!(typo.severity(), Severity::Warning);
     assert_eq!(typo.hints(), ["did you mean `notes`?"]);
+}
+
+#[test]
+fn a_level_without_grants_means_what_it_says() {
+    let config = read(
+        r#"{"mcpServers": {"demo": {"command": "demo"}},
+            "agents": {
+                "yolo": {"level": "yolo"},
+                "trusted": {"level": "trusted"},
+                "each": {"level": "trusted", "ask": "tool", "conceal_denials": true},
+                "caged": {"level": "sandboxed"},
+                "narrow": {"level": "yolo", "grants": ["mcp:demo:get_*"]},
+                "empty": {"level": "yolo", "grants": []},
+                "unclear": {"level": "yolo", "grant": ["mcp:demo:*"]},
+                "blocked": {"level": "yolo", "blocked_tools": ["rm"]},
+                "none": {}}}"#,
+    );
+    let (policy, _) = agents::policy(&config);
+    for (agent, wanted) in [
+        ("yolo", "allow: grant mcp:*:*"),
+        ("trusted", "ask: level TRUSTED"),
+        ("caged", "deny: level SANDBOXED"),
+        ("narrow", "deny: no grant"),
+        ("empty", "deny: no grant"),
+        ("unclear", "deny: level SANDBOXED"),
+        ("blocked", "deny: block list of the agent: rm"),
+        ("none", "deny: level SANDBOXED"),
+        ("stranger", "deny: no policy for this agent"),
+    ] {
+        assert_eq!(decided(&policy, agent, "rm"), wanted, "{agent}");
+    }
+    // A level for one run grants nothing to who had nothing.
+    for agent in ["caged", "none", "unclear", "empty"] {
+        let own = policy.of(&agent.parse().unwrap()).unwrap().clone();
+        let policy = Policy::none().agent(agent.parse().unwrap(), own.level(Level::Yolo));
+        assert_eq!(decided(&policy, agent, "rm"), "deny: no grant", "{agent}");
+    }
+    let each = policy.of(&"each".parse().unwrap()).unwrap();
+    assert_eq!((each.scope(), each.conceals_denials()), (Scope::Item, true));
+    // Those whose rights are not what they were.
+    let changed = agents::agents_with_level_alone(&config);
+    let lines: Vec<_> = changed.iter().map(|problem| problem.line()).collect();
+    assert_eq!(lines, [3, 4, 5, 10].map(Some));
+    assert!(
+        changed[1]
+            .to_string()
+            .contains("after asking once for each server")
+    );
+    assert!(
+        changed
+            .iter()
+            .all(|problem| problem.severity() == Severity::Warning)
+    );
 }

@@ -205,8 +205,10 @@ impl Watching {
         };
         // Decided for each update: the policy may have changed since the watch began.
         let request = Request::new(caller, Verb::Subscribe, resource(&self.uri));
-        if access.decide(&request).is_denied() {
-            return Err(no_resource(&self.uri));
+        let decision = access.decide(&request);
+        if decision.is_denied() {
+            let absent = || no_resource(&self.uri);
+            return Err(access.denied(&request, &decision, absent));
         }
         Ok(match update {
             // That it is there at all may be none of an agent's business.

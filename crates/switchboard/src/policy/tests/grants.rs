@@ -44,6 +44,49 @@ fn a_bad_grant_says_what_is_wrong_and_where() {
 }
 
 #[test]
+fn the_verb_execute_may_follow_an_item() {
+    let server = ServerName::parse("files").unwrap();
+    let tool = |name| Target::Tool {
+        server: &server,
+        name,
+    };
+    for text in [
+        "mcp:files:read execute",
+        "mcp:files:read:execute",
+        "mcp:files:tool/read execute",
+        "mcp:files:*:execute",
+    ] {
+        let grant = Grant::parse(text).unwrap();
+        assert!(grant.covers(&tool("read")), "{text}");
+        assert_eq!(grant.to_string(), text);
+    }
+    let resource = Grant::parse("mcp:files:resource/urn:execute execute").unwrap();
+    let uri = "urn:execute";
+    assert!(resource.covers(&Target::Resource {
+        server: &server,
+        uri
+    }));
+    // Tools that are really called that.
+    for name in [
+        "read:execute",
+        "read execute",
+        "execute",
+        "re execute execute",
+    ] {
+        let grant = Grant::tool(&server, name);
+        assert!(grant.covers(&tool(name)) && !grant.covers(&tool("read")));
+        assert_eq!(grant.as_str().parse(), Ok(grant));
+    }
+    for bad in [
+        "mcp:files: execute",
+        "mcp:files:read write ",
+        "mcp:files::execute",
+    ] {
+        assert!(Grant::parse(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn a_grant_prints_as_it_was_written() {
     for text in [
         "mcp:*:*",
