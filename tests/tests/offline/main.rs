@@ -16,6 +16,7 @@ mod chaos_rpc;
 mod chaos_start;
 mod chaos_support;
 mod endure_journal;
+mod error_context;
 mod front_door;
 mod host_basics;
 mod host_cache;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
 use switchboard_client::{ErrorKind, ServerError, ServerErrorCause};
 use switchboard_wire::RpcError;
 
@@ -25,7 +26,25 @@ use crate::text::with_causes;
 use crate::transport::Fault;
 use crate::trust::Question;
 
-/// The server that an error is about: its name, identity and place in the configuration.
+/// The server that an error is about: its name, identity, description and place in the configuration.
+///
+/// A description is shown as it was written, before references such as `${TOKEN}` are expanded. The last
+/// lines of stderr are in [`Error::stderr`].
+///
+/// ```
+/// use switchboard::Host;
+/// use switchboard::spec::ServerSpec;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let spec = ServerSpec::stdio("notes", "no-such-program")?.args(["--token", "hunter2"]);
+/// let host = Host::builder().server(spec).build()?;
+/// let error = host.connect("notes").await.unwrap_err();
+/// let command = error.context().command.as_deref();
+/// assert_eq!(command, Some(&["no-such-program", "--token", "***"].map(String::from)[..]));
+/// # Ok(())
+/// # }
+/// # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Context {
@@ -41,6 +60,12 @@ pub struct Context {
     pub line: Option<usize>,
     /// The column, in characters from 1.
     pub column: Option<usize>,
+    /// The command and its arguments, as they are described, with secrets masked.
+    pub command: Option<Vec<String>>,
+    /// The URL as it is described, with secrets masked.
+    pub url: Option<String>,
+    /// The whole description as an entry of a config file, with secrets masked.
+    pub entry: Option<Arc<Value>>,
 }
 
 impl Context {
@@ -54,6 +79,7 @@ impl Context {
             layer: is_of_file.then(|| origin.layer.to_string()),
             line: origin.line,
             column: origin.column,
+            ..Self::default()
         }
     }
 }

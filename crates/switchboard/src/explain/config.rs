@@ -65,11 +65,11 @@ impl Diagnosis {
         Self {
             context: Context {
                 server,
-                identity: None,
                 file: Some(problem.file().to_owned()),
                 layer: Some(problem.layer().to_string()),
                 line: problem.line(),
                 column: problem.column(),
+                ..Context::default()
             },
             ..diagnose_problem(problem)
         }

@@ -113,7 +113,7 @@ mod tests {
             file: file.map(Into::into),
             layer: file.map(|_| layer.to_owned()),
             line: file.map(|_| 7),
-            column: None,
+            ..Context::default()
         }
     }
 

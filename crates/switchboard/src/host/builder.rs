@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use switchboard_wire::{ElicitResult, Implementation, LogLevel, Tool};
 
+use super::description::Description;
 use super::eras::Eras;
 use super::member::{Member, Source};
 use super::{AccessOptions, Host, HostLimits, Options, Own};
@@ -346,6 +347,7 @@ impl HostBuilder {
         if let Err(error) = spec.check() {
             let error = Error::configuration(error.to_string());
             let context = Context::of(&spec.name, None, &spec.origin);
+            let context = Description::of_spec(&spec).complete(context);
             self.fail(error.in_context(context));
         }
         let (name, origin) = (spec.name.clone(), spec.origin.clone());

@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 
 use super::Host;
 use super::catalog_keeper::Lists;
+use super::description::Description;
 use super::logs::Logs;
 use super::member::{Member, Source};
 use super::registry::Want;
@@ -224,6 +225,7 @@ impl Host {
     pub fn add(&self, spec: ServerSpec) -> Result<(), Error> {
         spec.check().map_err(|error| {
             let context = Context::of(&spec.name, None, &spec.origin);
+            let context = Description::of_spec(&spec).complete(context);
             Error::configuration(error.to_string()).in_context(context)
         })?;
         let (name, origin) = (spec.name.clone(), spec.origin.clone());

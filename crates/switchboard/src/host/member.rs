@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::access::MemberBaseline;
 use super::catalog_keeper::Listing;
+use super::description::Description;
 #[cfg(feature = "config")]
 use super::registry::describe;
 use super::watching::Topics;
@@ -80,6 +81,8 @@ pub(super) struct Member {
     ready: OnceLock<Arc<Ready>>,
     /// The identity, to which approvals and pins belong; computed once.
     identity: OnceLock<Identity>,
+    /// Its description for errors; computed once.
+    description: OnceLock<Description>,
     /// Held while it is made ready.
     pub(super) opening: Turn<()>,
     /// Cancelled when the server is removed from the host.
@@ -132,6 +135,7 @@ impl Member {
             environment: Arc::clone(environment),
             ready: OnceLock::new(),
             identity: OnceLock::new(),
+            description: OnceLock::new(),
             opening: Turn::new(()),
             gone: CancellationToken::new(),
             // A call that was prepared for another server of that name must look again.
@@ -241,8 +245,11 @@ impl Member {
         // Before it is ready a member has no secrets of its own that could be in the text.
         let ready = self.ready();
         let identity = ready.map(|ready| ready.identity.clone());
+        let description = self
+            .description
+            .get_or_init(|| Description::of(&self.source));
         let context = Context::of(&self.name, identity, &self.origin);
-        let error = error.into().in_context(context);
+        let error = error.into().in_context(description.complete(context));
         match ready {
             Some(ready) => error.without(&ready.secrets),
             None => error,

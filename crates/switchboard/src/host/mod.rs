@@ -24,6 +24,7 @@ pub mod agents;
 mod builder;
 mod calls;
 mod catalog_keeper;
+mod description;
 mod eras;
 mod handle;
 mod limits;
