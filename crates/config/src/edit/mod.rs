@@ -23,10 +23,9 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod toggle;
-mod write;
 
 pub use apply::apply;
 pub use change::Change;
 pub use error::EditError;
 pub use file::{Access, EditLimits, Edited, edit};
-pub use write::{Secrets, WriteError, Written, document, entry};
+pub use switchboard_core::spec::write::{Secrets, WriteError, Written, document, entry};

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{OAuth, Origin, ParseServerNameError, ServerName, Settings, TransportKind};
+use super::{
+    MissingVariable, OAuth, Origin, ParseServerNameError, ServerName, Settings, TransportKind,
+};
 use crate::secret::{Redactor, SafeUrl, Secret};
 
 /// The description of one server, with all references expanded.
@@ -23,6 +25,12 @@ use crate::secret::{Redactor, SafeUrl, Secret};
 /// # }
 /// # example().unwrap();
 /// ```
+///
+/// It is serialised as an entry of a config file with the name beside it. Secrets leave as references to
+/// variables, `${HUB_TOKEN}`, which [`ServerSpec::secret_variables`] names; [`ServerSpec::in_clear`] is for
+/// the text with them in it. A description that was read back has the references, for
+/// [`ServerSpec::fill_variables`] to fill in. The origin is not part of it, nor are predicates of the program,
+/// which a policy has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec {
     /// The name that the user gave to the server.
@@ -97,6 +105,9 @@ pub enum SpecError {
     /// The text is not a URL. It is not quoted, because it may contain a secret.
     #[error("not a URL")]
     Url(#[source] url::ParseError),
+    /// A variable that the description refers to is not set.
+    #[error(transparent)]
+    Variable(#[from] MissingVariable),
     /// A builder method was called that has no meaning for this kind of server.
     #[error("`{method}` has no meaning for a server over {transport}")]
     Unfit {

@@ -1,6 +1,6 @@
 //! Writes URLs, parts of which may be secret.
 
-use switchboard_core::secret::{MASK, SafeUrl};
+use crate::secret::{MASK, SafeUrl};
 use url::Url;
 
 use super::WriteError;
@@ -13,7 +13,7 @@ pub(super) fn write(safe: &SafeUrl, values: &mut ValueWriter<'_>) -> Result<Stri
     let url = safe.expose();
     // As typed: the references stand in the URL already.
     if values.are_typed() {
-        return Ok(typed(url.as_str()));
+        return Ok(restore_references(url.as_str()));
     }
     if !values.are_variables() {
         return values.secret("url", "url", url.as_str());
@@ -78,7 +78,7 @@ fn parts(url: &Url, shown: &str, values: &mut ValueWriter<'_>) -> Result<String,
 }
 
 /// Restores references that a user typed: parsing has percent-encoded their braces.
-fn typed(url: &str) -> String {
+pub(in crate::spec) fn restore_references(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     let mut rest = url;
     while let Some((before, behind)) = rest.split_once("$%7B") {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::spec::ServerName;
 use serde_json::Value;
-use switchboard_core::spec::ServerName;
 
 use super::names::Names;
 use super::{Secrets, WriteError, text};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::limits::Deadline;
+use crate::spec::Settings;
 use serde_json::{Map, Value};
-use switchboard_core::limits::Deadline;
-use switchboard_core::spec::Settings;
 
 use super::WriteError;
 use super::values::ValueWriter;

@@ -1,7 +1,7 @@
 //! The `oauth` block of an entry.
 
+use crate::spec::{OAuth, OAuthGrant, OAuthResource};
 use serde_json::{Map, Value};
-use switchboard_core::spec::{OAuth, OAuthGrant, OAuthResource};
 
 use super::WriteError;
 use super::values::ValueWriter;

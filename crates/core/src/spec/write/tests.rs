@@ -1,11 +1,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::limits::Deadline;
+use crate::spec::{NameStyle, OAuth, OAuthGrant, OAuthResource, Protocol, Settings, ToolFilter};
 use serde_json::json;
-use switchboard_core::limits::Deadline;
-use switchboard_core::spec::{
-    NameStyle, OAuth, OAuthGrant, OAuthResource, Protocol, Settings, ToolFilter,
-};
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Chooses names of variables for values.
 
-use switchboard_core::secret::{Secret, looks_secret};
-use switchboard_core::spec::ServerName;
+use crate::secret::{Secret, looks_secret};
+use crate::spec::ServerName;
 
 /// The variables named so far.
 #[derive(Default)]

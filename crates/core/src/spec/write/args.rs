@@ -1,7 +1,7 @@
 //! Writes arguments, some of which may be secret.
 
+use crate::secret::{MASK, looks_secret, mask_args};
 use serde_json::Value;
-use switchboard_core::secret::{MASK, looks_secret, mask_args};
 
 use super::WriteError;
 use super::values::ValueWriter;

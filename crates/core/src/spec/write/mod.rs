@@ -2,7 +2,7 @@
 //!
 //! All entries have one shape: `type`, `command` with `args`, `url` with `headers`, and those settings
 //! that differ from the default. A filter is written as its lists. Suggestions of another client
-//! ([`Settings::suggested_tools`](switchboard_core::spec::Settings::suggested_tools)) are not written.
+//! ([`Settings::suggested_tools`](crate::spec::Settings::suggested_tools)) are not written.
 
 mod args;
 mod names;
@@ -17,13 +17,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
+use crate::secret::Secret;
+use crate::spec::{Endpoint, Process, Remote, ServerName, ServerSpec};
 use serde_json::{Map, Value, json};
-use switchboard_core::secret::Secret;
-use switchboard_core::spec::{Endpoint, Process, Remote, ServerName, ServerSpec};
 
 use self::names::Names;
+pub(super) use self::url::restore_references;
 use self::values::ValueWriter;
-use super::document::ROOTS;
 
 /// The way to write values that may be secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,8 +31,8 @@ use super::document::ROOTS;
 pub enum Secrets {
     /// As references to variables, `${GITHUB_TOKEN}`, listed in [`Written::variables`]: for files that others
     /// may see. That applies to every value of `env` and `headers`, to the parts that a
-    /// [`SafeUrl`](switchboard_core::secret::SafeUrl) masks, and to arguments that
-    /// [`mask_args`](switchboard_core::secret::mask_args) masks. It also applies to every other value that
+    /// [`SafeUrl`](crate::secret::SafeUrl) masks, and to arguments that
+    /// [`mask_args`](crate::secret::mask_args) masks. It also applies to every other value that
     /// contains `${`, because the value of a variable is not expanded again.
     #[default]
     AsVariables,
@@ -87,7 +87,7 @@ pub enum WriteError {
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard_config::edit::{Secrets, entry};
+/// use switchboard_core::spec::write::{Secrets, entry};
 /// use switchboard_core::spec::ServerSpec;
 ///
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -136,7 +136,7 @@ pub fn document<'s>(
             });
         }
     }
-    let [key, _] = ROOTS;
+    let key = "mcpServers";
     Ok(Written {
         value: json!({ key: servers }),
         variables: names.into_variables(),
