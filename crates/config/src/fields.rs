@@ -114,6 +114,12 @@ pub(super) const FIELDS: &[Field] = &[
         Of::Remote,
         Visibility::Time,
     ),
+    field(
+        "message_bytes",
+        &["max_message_bytes"],
+        Of::Any,
+        Visibility::Size,
+    ),
     field("cache_tools_list", &[], Of::Any, Visibility::Never),
     field("reconnect", &[], Of::Any, Visibility::Never),
     field("max_reconnect_attempts", &[], Of::Any, Visibility::Number),

@@ -33,6 +33,7 @@ mod host_policy_random;
 mod host_rights;
 #[cfg(unix)]
 mod host_secrets;
+mod host_server_settings;
 mod host_supervise;
 #[path = "../host_support/mod.rs"]
 mod host_support;

@@ -328,3 +328,19 @@ fn no_verb_shows_a_secret() {
         }
     }
 }
+
+#[test]
+fn a_server_shows_what_it_writes_to_stderr_while_it_runs() {
+    let home = Home::new();
+    let line = format!(
+        "echo warming up >&2; exec {} test-server",
+        env!("CARGO_BIN_EXE_switchboard")
+    );
+    let config =
+        serde_json::json!({"mcpServers": {"a": {"command": "/bin/sh", "args": ["-c", line]}}});
+    home.write("config/switchboard/mcp.json", &config.to_string());
+    let run = home.run(&["servers", "a"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stdout.contains("last lines of stderr"), "{run:?}");
+    assert!(run.stdout.contains("warming up"), "{run:?}");
+}

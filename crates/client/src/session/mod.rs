@@ -56,6 +56,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_core::limits::Deadline;
+use switchboard_core::secret::Secret;
 use switchboard_wire::{
     CallToolResult, Complete, CompleteParams, CompleteResult, Discover, Era, GetPrompt,
     GetPromptParams, GetPromptResult, ListPrompts, ListResourceTemplates, ListResources, Listen,
@@ -142,6 +143,12 @@ impl Session {
     /// The process or address at the other end: process id, stderr.
     pub fn peer(&self) -> &Peer {
         &self.0.engine.peer
+    }
+
+    /// The id of the session that a legacy server over HTTP opened: the current one, if the server has
+    /// forgotten an earlier one. It is a secret, because knowing it gives access to the session.
+    pub fn session_id(&self) -> Option<Secret<String>> {
+        self.0.engine.driver.as_ref()?.exchange.session_id()
     }
 
     /// The number of messages dropped or refused so far, by reason.

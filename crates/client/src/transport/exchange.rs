@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use switchboard_core::limits::Budget;
+use switchboard_core::secret::Secret;
 use switchboard_wire::{Era, Tool, Version};
 
 use super::fault::Fault;
@@ -50,6 +51,11 @@ pub(crate) trait Exchange: Send + Sync {
 
     /// Notes that the list of tools was read to its end.
     fn mark_tools_complete(&self);
+
+    /// The id of the session that the server opened, if it did.
+    fn session_id(&self) -> Option<Secret<String>> {
+        None
+    }
 
     /// The era of the link, if it supports only one.
     fn era(&self) -> Option<Era>;

@@ -214,7 +214,10 @@ impl Form {
     ) -> Result<(), String> {
         let client = self.client;
         match (client, kind) {
-            (Client::ClaudeDesktop, TransportKind::Http | TransportKind::Sse) => {
+            (
+                Client::ClaudeDesktop,
+                TransportKind::Http | TransportKind::StreamableHttp | TransportKind::Sse,
+            ) => {
                 return Err(format!("{client} has no servers with a URL in its file"));
             }
             (Client::Codex, TransportKind::Sse) => {
@@ -245,7 +248,7 @@ impl Form {
         out: &mut Map<String, Value>,
     ) {
         let url = match (self.client, kind) {
-            (Client::Gemini, TransportKind::Http) => "httpUrl",
+            (Client::Gemini, TransportKind::Http | TransportKind::StreamableHttp) => "httpUrl",
             (Client::Windsurf, _) => "serverUrl",
             _ => "url",
         };

@@ -211,7 +211,7 @@ fn transport(
         .expecting("one of the two")
         .hint("make two servers of it, or remove one of the keys"),
         (false, false, _) => neither(values, at),
-        (true, false, Some(TransportKind::Http | TransportKind::Sse)) => Note::error(
+        (true, false, Some(kind)) if kind != TransportKind::Stdio => Note::error(
             ProblemKind::TransportMismatch,
             said,
             "the type is that of a server with a URL, and there is a command",
@@ -261,6 +261,7 @@ fn settings(values: &mut FieldReader<'_>) -> Settings {
             .unwrap_or_default(),
         max_retries: values.count("max_retries"),
         retry_backoff: values.time("retry_backoff"),
+        message_bytes: values.size("message_bytes"),
         cache_tools_list: values
             .bool("cache_tools_list")
             .unwrap_or(defaults.cache_tools_list),
@@ -366,7 +367,7 @@ fn check_url(url: &Text, values: &mut FieldReader<'_>) {
 fn unused(entry: &Node, transport: TransportKind, report: &mut Report) {
     let other = match transport {
         TransportKind::Stdio => Of::Remote,
-        TransportKind::Http | TransportKind::Sse => Of::Process,
+        TransportKind::Http | TransportKind::StreamableHttp | TransportKind::Sse => Of::Process,
     };
     for member in entry.object().unwrap_or_default() {
         let is_other = fields::find(&member.key).is_some_and(|field| field.of == other);

@@ -12,7 +12,10 @@ use crate::report::{Note, Report};
 use crate::shape::duplicates;
 use crate::template::has_placeholder;
 use crate::tree::{Node, NodeKind, latest};
-use crate::{duration, fields};
+use crate::{duration, fields, size};
+
+/// The sizes that one message may be limited to, as in the section `limits`.
+const MESSAGE_BYTES: std::ops::RangeInclusive<u64> = (64 << 10)..=(256 << 20);
 
 /// Reads the values of one entry. Values of the wrong type are reported and left out.
 pub(super) struct FieldReader<'a> {
@@ -123,6 +126,22 @@ impl<'a> FieldReader<'a> {
             self.unfit(node, "a whole number, 0 or more");
         }
         count
+    }
+
+    pub(super) fn size(&mut self, key: &str) -> Option<usize> {
+        let node = self.get(key)?;
+        let bytes = match &node.kind {
+            NodeKind::Number(number) => number.parse().ok(),
+            NodeKind::Text(text) if !self.is_filled(text) => return None,
+            NodeKind::Text(text) => size::parse(text),
+            _ => None,
+        };
+        let bytes = bytes.filter(|bytes| MESSAGE_BYTES.contains(bytes));
+        let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        if bytes.is_none() {
+            self.unfit(node, "64 KiB to 256 MiB: bytes, or `\"16 MiB\"`");
+        }
+        bytes
     }
 
     pub(super) fn time(&mut self, key: &str) -> Option<Duration> {

@@ -104,6 +104,7 @@ struct SpecDocument {
     execution_timeout: Option<String>,
     max_retries: Option<u32>,
     retry_backoff: Option<String>,
+    message_bytes: Option<usize>,
     cache_tools_list: Option<bool>,
     reconnect: Option<bool>,
     max_reconnect_attempts: Option<u32>,
@@ -236,6 +237,7 @@ impl SpecDocument {
             }
         }
         out.max_retries = self.max_retries;
+        out.message_bytes = self.message_bytes;
         out.retry_backoff = duration("retry_backoff", self.retry_backoff.as_deref())?;
         for (value, setting) in [
             (self.cache_tools_list, &mut out.cache_tools_list),
@@ -318,6 +320,7 @@ mod tests {
         process.settings.protocol = Protocol::Legacy;
         process.settings.name_style = Some(NameStyle::Single);
         process.settings.max_retries = Some(7);
+        process.settings.message_bytes = Some(65_536);
         process.settings.retry_backoff = Some(Duration::from_millis(1500));
         process.settings.reconnect = false;
         process.settings.tools.allow = Some(vec!["get_*".to_owned()]);

@@ -186,6 +186,42 @@ impl ServerSpec {
         Ok(Self::new(name, Endpoint::Remote(remote), Origin::program()))
     }
 
+    /// The identifier of the server for logs: `stdio:CMD:ARGS`, `http:URL` or `sse:URL`, with secrets masked.
+    /// Errors and statuses of a host have the same one.
+    ///
+    /// ```
+    /// use switchboard_core::spec::ServerSpec;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let spec = ServerSpec::stdio("hub", "npx")?.args(["hub", "--token", "s3cret"]);
+    /// assert_eq!(spec.identifier(), "stdio:npx:hub --token ***");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn identifier(&self) -> String {
+        let redact = |text: String, secrets: &[Secret<String>]| {
+            let secrets: Redactor = secrets.iter().map(Secret::expose).collect();
+            secrets.redact(&text).into_owned()
+        };
+        match &self.endpoint {
+            Endpoint::Process(process) => {
+                let mut text = format!("stdio:{}", process.command);
+                if !process.args.is_empty() {
+                    text.push(':');
+                    text.push_str(&crate::secret::mask_args(&process.args).join(" "));
+                }
+                redact(text, &process.secrets)
+            }
+            Endpoint::Remote(remote) => {
+                let kind = match remote.transport {
+                    TransportKind::Sse => "sse",
+                    _ => "http",
+                };
+                redact(format!("{kind}:{}", remote.url), &remote.secrets)
+            }
+        }
+    }
+
     /// The transport of the server.
     pub fn transport(&self) -> TransportKind {
         match &self.endpoint {

@@ -19,6 +19,8 @@ pub struct Settings {
     pub max_retries: Option<u32>,
     /// Wait before the first retry; [`crate::limits::Limits::retry_first`] by default.
     pub retry_backoff: Option<Duration>,
+    /// Maximum size of one message of the server; [`crate::limits::Limits::message_bytes`] by default.
+    pub message_bytes: Option<usize>,
     /// True if lists are cached for a while.
     pub cache_tools_list: bool,
     /// True if a lost connection is re-established automatically on the next use.
@@ -50,6 +52,7 @@ impl Default for Settings {
             protocol: Protocol::default(),
             max_retries: None,
             retry_backoff: None,
+            message_bytes: None,
             cache_tools_list: false,
             reconnect: true,
             max_reconnect_attempts: 5,

@@ -158,6 +158,13 @@ impl ServerSpec {
         self.with(|settings| settings.max_retries = Some(retries))
     }
 
+    /// Sets the maximum size of one message of the server, 10 MiB by default. A larger one fails the call that
+    /// it belongs to. More than [`Limits::held_bytes`](crate::limits::Limits::held_bytes) is never held.
+    #[must_use]
+    pub fn message_bytes(self, bytes: usize) -> Self {
+        self.with(|settings| settings.message_bytes = Some(bytes))
+    }
+
     /// Sets the wait before the first of these.
     #[must_use]
     pub fn retry_backoff(self, wait: Duration) -> Self {

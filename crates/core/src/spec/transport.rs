@@ -5,14 +5,17 @@ use std::str::FromStr;
 
 /// The transport of a server.
 ///
-/// Parsing ignores case; `streamable-http`, `streamable_http`, `streamableHttp` and `remote` are other
-/// names of `http`, and `local` is another name of `stdio`.
+/// Each kind prints its name and is parsed from it, ignoring case. `streamable_http` and `streamableHttp` are
+/// other names of `streamable-http`, `remote` of `http`, and `local` of `stdio`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TransportKind {
     /// A child process.
     Stdio,
-    /// Streamable HTTP, with a fallback to the older transport for servers that lack it.
+    /// HTTP: streamable if the server streams, with a fallback to the older transport for servers that lack
+    /// it.
     Http,
+    /// Streamable HTTP by its own name. A server is reached as with [`TransportKind::Http`].
+    StreamableHttp,
     /// HTTP with Server-Sent Events, as in 2024-11-05.
     Sse,
 }
@@ -22,6 +25,7 @@ impl fmt::Display for TransportKind {
         f.write_str(match self {
             Self::Stdio => "stdio",
             Self::Http => "http",
+            Self::StreamableHttp => "streamable-http",
             Self::Sse => "sse",
         })
     }
@@ -29,7 +33,7 @@ impl fmt::Display for TransportKind {
 
 /// A text that is not a transport.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no transport: there are stdio, http (or streamable-http) and sse")]
+#[error("{0:?} is no transport: there are stdio, http, streamable-http and sse")]
 pub struct ParseTransportKindError(String);
 
 impl FromStr for TransportKind {
@@ -38,9 +42,8 @@ impl FromStr for TransportKind {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.to_ascii_lowercase().as_str() {
             "stdio" | "local" => Ok(Self::Stdio),
-            "http" | "streamable-http" | "streamable_http" | "streamablehttp" | "remote" => {
-                Ok(Self::Http)
-            }
+            "http" | "remote" => Ok(Self::Http),
+            "streamable-http" | "streamable_http" | "streamablehttp" => Ok(Self::StreamableHttp),
             "sse" => Ok(Self::Sse),
             _ => Err(ParseTransportKindError(text.to_owned())),
         }
@@ -53,12 +56,13 @@ mod tests {
 
     #[test]
     fn names_are_read_back_whatever_their_case() {
-        for kind in [
-            TransportKind::Stdio,
-            TransportKind::Http,
-            TransportKind::Sse,
+        for (kind, name) in [
+            (TransportKind::Stdio, "stdio"),
+            (TransportKind::Http, "http"),
+            (TransportKind::StreamableHttp, "streamable-http"),
+            (TransportKind::Sse, "sse"),
         ] {
-            let name = kind.to_string();
+            assert_eq!(kind.to_string(), name);
             assert_eq!(name.parse(), Ok(kind));
             assert_eq!(name.to_uppercase().parse(), Ok(kind));
         }
@@ -67,10 +71,10 @@ mod tests {
             "Streamable-HTTP",
             "streamable_http",
             "streamableHttp",
-            "remote",
         ] {
-            assert_eq!(name.parse(), Ok(TransportKind::Http));
+            assert_eq!(name.parse(), Ok(TransportKind::StreamableHttp));
         }
+        assert_eq!("remote".parse(), Ok(TransportKind::Http));
         assert_eq!("local".parse(), Ok(TransportKind::Stdio));
         let unknown = "websocket".parse::<TransportKind>().unwrap_err();
         assert!(unknown.to_string().contains("\"websocket\""));

@@ -291,6 +291,19 @@ impl Host {
         approved.map_err(|error| Error::configuration(error.to_string()))
     }
 
+    /// The first and the last lines that a server wrote to stderr, while it runs or of its last run; empty
+    /// for a server at a URL. A line such as `... 120 lines ...` stands for those between them. Secrets of
+    /// the server are redacted.
+    ///
+    /// # Errors
+    /// Fails if there is no such server.
+    pub fn stderr(&self, name: &str) -> Result<Vec<String>, Error> {
+        let member = self.0.registry.named(name)?;
+        let status = self.status_of(&member);
+        let lines = status.stderr.iter();
+        Ok(lines.map(|line| member.redact(line)).collect())
+    }
+
     /// Returns the identity of a server, to which approvals and pins belong.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use super::member::{Member, Source};
 use crate::auth::{AuthError, LoginReason, NeedsLogin};
 use crate::catalog::{ItemKind, ServerCatalog};
 use crate::error::{Error, HostError};
+use crate::secret::Secret;
 use crate::server::ServerState;
 use crate::session::{CloseCause, CloseReason, Counts};
 use crate::spec::{Origin, ServerName, TransportKind};
@@ -45,6 +46,9 @@ pub struct Status {
     pub capabilities: Option<ServerCapabilities>,
     /// The process id behind the live connection, if we started the process.
     pub pid: Option<u32>,
+    /// The id of the session that a legacy server over HTTP opened on the live connection. It is a secret,
+    /// because knowing it gives access to the session.
+    pub session_id: Option<Secret<String>>,
     /// The last lines that it wrote to stderr, on the live connection or on the one that failed.
     pub stderr: Vec<String>,
     /// Counts of the messages that were dropped or refused on the live connection.
@@ -197,6 +201,7 @@ impl Status {
             capabilities: (live.as_ref()).map(|live| live.negotiated().capabilities.clone()),
             stderr: stderr.iter().map(|line| member.redact(line)).collect(),
             pid: live.as_ref().and_then(|live| live.peer().pid()),
+            session_id: live.as_ref().and_then(|live| live.session_id()),
             counts: live.map(|session| session.counts()),
         }
     }

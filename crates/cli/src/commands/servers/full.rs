@@ -20,6 +20,9 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     page.title(&format!("{}: {}", status.name, status.state.word()));
     if let Some(error) = status.problem() {
         page.fact("error", Some(&explained(error).title));
+    }
+    // What a server writes there may name things that are not for an agent.
+    if !hosting.is_agent() || status.problem().is_some() {
         page.list("last lines of stderr", &status.stderr);
     }
     if let Some(info) = &status.server {

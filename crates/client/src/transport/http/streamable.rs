@@ -11,6 +11,7 @@ use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use switchboard_core::limits::Budget;
+use switchboard_core::secret::Secret;
 use switchboard_wire::{CallTool, EnvelopeKind as Message, Era, GetPrompt, Initialized};
 use switchboard_wire::{Method as _, Notice, Raw, ReadResource, Tool, Version};
 use tokio_util::task::TaskTracker;
@@ -282,6 +283,11 @@ impl Streamable {
 }
 
 impl Exchange for Streamable {
+    fn session_id(&self) -> Option<Secret<String>> {
+        let id = self.legacy.session()?;
+        Some(Secret::new(id.expose().to_owned()))
+    }
+
     fn send<'a>(&'a self, message: Outgoing<'a>, inlet: &'a dyn Inlet) -> Exchanging<'a> {
         Box::pin(async move { self.exchange(&message, inlet).await })
     }

@@ -38,6 +38,8 @@ pub(super) fn write(
         backoff.is_some(),
         backoff.map(duration).into(),
     );
+    let most = settings.message_bytes;
+    put("message_bytes", most.is_some(), most.into());
     for (key, new, old) in [
         (
             "cache_tools_list",

@@ -9,7 +9,7 @@ use super::approval_claims::{self, Approved, Unchanged};
 #[cfg(feature = "auth")]
 use super::logins::{self, LoginObserver};
 use super::observer::Observer;
-use super::transport_for::{allow_fetch_time, transport};
+use super::transport_for::{allow_fetch_time, message_limits, transport};
 use super::{Member, Ready, Registry, Source, add_cleanup, lock};
 #[cfg(feature = "auth")]
 use crate::auth::Authorizer;
@@ -262,7 +262,7 @@ impl Registry {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
             .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
-            .limits(self.options.limits.clone())
+            .limits(message_limits(settings, &self.options.limits))
             .budget(&self.options.budget);
         if let Some(client) = &self.options.client {
             options = options.client(client.clone());

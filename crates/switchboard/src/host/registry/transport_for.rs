@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::error::HostError;
 use crate::limits::{Deadline, Limits};
 use crate::spec::packages::launched;
-use crate::spec::{Endpoint, Process, ServerName, ServerSpec};
+use crate::spec::{Endpoint, Process, ServerName, ServerSpec, Settings};
 use crate::transport::{Connect, Stdio};
 
 use super::Options;
@@ -45,11 +45,19 @@ pub(in crate::host) fn transport(
 
 /// The bounds of a connection to that server.
 fn limits(spec: &ServerSpec, options: &Options) -> Limits {
-    let mut limits = options.limits.clone();
     let settings = &spec.settings;
+    let mut limits = message_limits(settings, &options.limits);
     limits.retries = settings.max_retries.unwrap_or(limits.retries);
     limits.retry_first = settings.retry_backoff.unwrap_or(limits.retry_first);
     limits
+}
+
+/// The host's limits with the size of messages that the server's settings allow.
+pub(super) fn message_limits(settings: &Settings, limits: &Limits) -> Limits {
+    Limits {
+        message_bytes: settings.message_bytes.unwrap_or(limits.message_bytes),
+        ..limits.clone()
+    }
 }
 
 fn stdio(name: &ServerName, process: &Process, limits: Limits, options: &Options) -> Stdio {
