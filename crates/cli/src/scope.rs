@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use switchboard::config::edit::Access;
-use switchboard::config::{Config, Entry, Places};
+use switchboard::config::{Config, Entry, Places, ReadOptions};
 use switchboard::spec::{Layer, Origin, ServerName};
 use switchboard::text::closest;
 use switchboard::transport::Environment;
@@ -51,9 +51,14 @@ pub(crate) struct Goal {
 impl Files {
     /// Loads the file of `--config`, or all files that apply in the current folder.
     pub(crate) fn read(named: Option<&Path>) -> Result<Self, Failure> {
+        Self::read_with(named, ReadOptions::default())
+    }
+
+    /// Loads the files with options, such as strict reading.
+    pub(crate) fn read_with(named: Option<&Path>, options: ReadOptions) -> Result<Self, Failure> {
         let environment = Environment::of_process();
         let places = places(named, &environment)?;
-        let config = Config::load(&places);
+        let config = Config::load_with(&places, options);
         Ok(Self {
             environment,
             places,

@@ -372,6 +372,8 @@ fn remote(url: &Text, draft: &Draft) -> Result<Remote, Note> {
         .collect();
     remote.streamable = draft.streamable;
     remote.strict_session_id = draft.strict_session_id;
+    remote.override_headers = draft.override_headers;
+    remote.follow_redirects = draft.follow_redirects;
     Ok(remote)
 }
 

@@ -81,6 +81,8 @@ pub(super) const FIELDS: &[Field] = &[
     field("headers", &["http_headers"], Of::Remote, Visibility::Never),
     field("streamable", &[], Of::Remote, Visibility::Never),
     field("strict_session_id", &[], Of::Remote, Visibility::Never),
+    field("override_headers", &[], Of::Remote, Visibility::Never),
+    field("follow_redirects", &[], Of::Remote, Visibility::Never),
     field("oauth", &[], Of::Remote, Visibility::Never),
     field("enabled", &[], Of::Any, Visibility::Never),
     field("fail_if_no_tools", &[], Of::Any, Visibility::Never),

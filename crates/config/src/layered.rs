@@ -11,6 +11,7 @@ use super::file::{missing, read_file};
 use super::limits::LIMITS;
 use super::problem::{FilePlace, Problem, ProblemKind};
 use super::read::{self, Stage};
+use super::read_options::ReadOptions;
 use super::report::{Note, Report};
 use super::sections::{self, Sections};
 use super::shape::{self, Found};
@@ -28,6 +29,7 @@ pub struct Config {
     problems: Vec<Problem>,
     files: Vec<FileRead>,
     pub(super) sections: Sections,
+    options: ReadOptions,
 }
 
 /// A file that was found.
@@ -58,7 +60,15 @@ struct TextFile<'a> {
 impl Config {
     /// Loads the files of these places.
     pub fn load(places: &super::Places) -> Self {
-        let mut config = Self::default();
+        Self::load_with(places, ReadOptions::default())
+    }
+
+    /// Loads the files of these places with options, such as strict reading.
+    pub fn load_with(places: &super::Places, options: ReadOptions) -> Self {
+        let mut config = Self {
+            options,
+            ..Self::default()
+        };
         for (layer, file) in places.files() {
             config.add_file(&file, layer);
         }
@@ -67,7 +77,15 @@ impl Config {
 
     /// Parses the text of one file, without accessing anything else.
     pub fn read(text: &str, file: &Path, layer: Layer) -> Self {
-        let mut config = Self::default();
+        Self::read_with(text, file, layer, ReadOptions::default())
+    }
+
+    /// Parses the text of one file with options, without accessing anything else.
+    pub fn read_with(text: &str, file: &Path, layer: Layer, options: ReadOptions) -> Self {
+        let mut config = Self {
+            options,
+            ..Self::default()
+        };
         config.add_text(TextFile {
             text,
             file,
@@ -182,6 +200,7 @@ impl Config {
         } = given;
         let source = Source::new(text, file, layer.clone(), client.syntax());
         let mut report = Report::new(Arc::new(source));
+        report.options = self.options;
         let root = match tree::parse(&report.source) {
             Ok(Some(root)) => root,
             Ok(None) => {

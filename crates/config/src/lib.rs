@@ -37,6 +37,7 @@ mod paths;
 mod places;
 mod problem;
 mod read;
+mod read_options;
 mod report;
 mod sections;
 mod shape;
@@ -55,6 +56,7 @@ pub use file::read_file;
 pub use layered::{Config, FileRead, read_client};
 pub use places::Places;
 pub use problem::{Problem, ProblemKind, Severity};
+pub use read_options::ReadOptions;
 pub use sections::{
     AgentSection, AudienceSection, CertificateFile, KeySection, LimitsSection, NetworkSection,
     Placed, ProviderKind, ProviderSection, ProvidersSection, ProxySection,

@@ -66,6 +66,22 @@ fn unknown(member: &Member, client: Client, report: &mut Report) {
     });
 }
 
+/// Writes a path that begins with `~` as one that begins with the home folder. Of a command that is a list,
+/// the program.
+fn home_path(node: &mut Node) {
+    match &mut node.kind {
+        NodeKind::Text(text) if text == "~" || text.starts_with("~/") => {
+            text.replace_range(..1, "${userHome}");
+        }
+        NodeKind::List(items) => {
+            if let Some(program) = items.first_mut().filter(|item| item.text().is_some()) {
+                home_path(program);
+            }
+        }
+        _ => {}
+    }
+}
+
 struct Form {
     client: Client,
     members: Vec<Member>,
@@ -109,6 +125,12 @@ impl Form {
                 self.implied = Some(("sse", member.key_span.clone()));
             }
             "env_passthrough" => names_of(&mut member.value),
+            "command" | "cwd" | "env_file" => home_path(&mut member.value),
+            "roots" => {
+                if let NodeKind::List(roots) = &mut member.value.kind {
+                    roots.iter_mut().for_each(home_path);
+                }
+            }
             "always_allow" => all_or_none(&mut member.value),
             "oauth" => oauth::normalise(&mut member.value, report),
             // `enabled` and `disabled` may both be there: the server is off if either says so.

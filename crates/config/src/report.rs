@@ -9,6 +9,7 @@ use switchboard_core::text::{closest, sanitise_line};
 use super::excerpt::excerpt;
 use super::limits::LIMITS;
 use super::problem::{FilePlace, Problem, ProblemDetails, ProblemKind, Severity};
+use super::read_options::ReadOptions;
 use super::source::Source;
 
 /// A problem without its position and excerpt.
@@ -90,6 +91,7 @@ impl Note {
 /// Collects the problems of one file.
 pub(super) struct Report {
     pub(super) source: Arc<Source>,
+    pub(super) options: ReadOptions,
     problems: Vec<Problem>,
     /// The number of problems beyond the limit.
     more: usize,
@@ -102,6 +104,7 @@ impl Report {
     pub(super) fn new(source: Arc<Source>) -> Self {
         Self {
             source,
+            options: ReadOptions::default(),
             problems: Vec::new(),
             more: 0,
             errors: 0,
@@ -114,7 +117,10 @@ impl Report {
         self.server = server.map(str::to_owned);
     }
 
-    pub(super) fn add(&mut self, note: Note) {
+    pub(super) fn add(&mut self, mut note: Note) {
+        if self.options.strict && note.kind == ProblemKind::UnknownKey {
+            note.severity = Severity::Error;
+        }
         // Errors count even beyond the limit: an entry with one must not be used.
         if note.severity == Severity::Error {
             self.errors += 1;

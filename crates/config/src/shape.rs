@@ -153,10 +153,26 @@ fn map(node: &Node, place: &MapPlace, report: &mut Report, found: &mut Vec<Found
         }
         NodeKind::List(items) => {
             let mut names = HashSet::new();
+            let given = items.iter().filter_map(|item| item.get("name")?.text());
+            let given: HashSet<&str> = given.collect();
             for (index, item) in items.iter().enumerate() {
                 let Some(name) = item.get("name") else {
                     let at = item.span.start..item.span.start + 1;
                     let message = format!("entry {} of the list has no name", index + 1);
+                    let name = format!("unnamed-{}", index + 1);
+                    // A name that another entry has is never taken away from it.
+                    if report.options.name_unnamed && !given.contains(name.as_str()) {
+                        let note = Note::warning(ProblemKind::NoName, at.clone(), message);
+                        report.add(note.hint(format!("it is used as `{name}`; give it a name")));
+                        found.push(Found {
+                            name,
+                            at,
+                            pointer: format!("{pointer}/{index}"),
+                            node: item.clone(),
+                            project: project.clone(),
+                        });
+                        continue;
+                    }
                     let note = Note::error(ProblemKind::NoName, at, message);
                     report.add(note.expecting("`\"name\": \"...\"` in each entry"));
                     continue;

@@ -1,15 +1,16 @@
-//! Settings of one server of a host: sizes and transports; and what is known of it while it runs.
+//! Settings of one server of a host: sizes, headers, redirects; and what is known of it while it runs.
 
 use std::time::Duration;
 
 use serde_json::json;
 use switchboard::protocol::Era;
 use switchboard::spec::{Protocol, ServerSpec, Settings, TransportKind};
+use switchboard::transport::FaultKind;
 use switchboard::{Error, ErrorKind, Host};
 use switchboard_testkit::Options;
 
 use crate::host_support::{PATIENCE, name, testkit};
-use crate::support::http::server_of;
+use crate::support::http::{requests_of, server_of};
 use crate::support::http_script::Scripted;
 
 /// The bundled server as a process.
@@ -119,4 +120,51 @@ async fn a_server_by_the_name_of_its_transport_is_reached_and_shown_by_it() {
         assert_eq!(echo(&host, server, "hi").await.unwrap(), "hi");
     }
     host.shutdown().await;
+}
+
+#[tokio::test]
+async fn redirects_can_be_refused_altogether() {
+    for follows in [true, false] {
+        let server = server_of(Era::Legacy, &["redirect=307@echo"]).await;
+        let spec = ServerSpec::http("one", &server.url()).unwrap();
+        let spec = spec.follow_redirects(follows).protocol(Protocol::Legacy);
+        let host = Host::builder().server(spec).build().unwrap();
+        match echo(&host, "one", "hi").await {
+            Ok(text) => assert_eq!((text.as_str(), follows), ("hi", true)),
+            Err(error) => {
+                let kind = &error.fault().unwrap().kind;
+                assert!(matches!(kind, FaultKind::Redirect { .. }), "{error}");
+                assert!(!follows, "{error}");
+            }
+        }
+        host.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_header_of_the_protocol_is_replaced_on_explicit_request_alone() {
+    let server = server_of(Era::Legacy, &[]).await;
+    let spec = ServerSpec::http("one", &server.url()).unwrap();
+    let spec = spec
+        .header("Accept", "application/json, text/event-stream, */*;q=0.1")
+        .header("X-Own", "1")
+        .protocol(Protocol::Legacy);
+    let host = Host::builder().server(spec.clone()).build().unwrap();
+    let error = echo(&host, "one", "hi").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
+    let host = Host::builder().server(spec.clone().override_headers(true));
+    let host = host.build().unwrap();
+    assert_eq!(echo(&host, "one", "hi").await.unwrap(), "hi");
+    let calls = requests_of(&server, "tools/call");
+    let accept = calls[0].header("accept");
+    assert_eq!(
+        accept,
+        Some("application/json, text/event-stream, */*;q=0.1")
+    );
+    assert_eq!(calls[0].header("x-own"), Some("1"));
+    // What controls the transfer stays ours.
+    let spec = spec.header("Host", "elsewhere").override_headers(true);
+    let host = Host::builder().server(spec).build().unwrap();
+    let error = echo(&host, "one", "hi").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
 }

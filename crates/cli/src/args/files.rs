@@ -229,6 +229,9 @@ pub(crate) struct ConfigCheck {
     /// Check only these files.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Report unknown keys as errors.
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Print JSON: the problems on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,

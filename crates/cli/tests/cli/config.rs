@@ -330,6 +330,28 @@ fn no_verb_shows_a_secret() {
 }
 
 #[test]
+fn with_strict_an_unknown_key_is_an_error() {
+    let home = Home::new();
+    home.write(
+        "config/switchboard/mcp.json",
+        r#"{"mcpServers": {"a": {"command": "true", "comand_line": "x"}}}"#,
+    );
+    let run = home.run(&["config", "check"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stdout.starts_with("warning: "), "{run:?}");
+    let run = home.run(&["config", "check", "--strict"]);
+    assert_eq!(run.code, Some(6), "{run:?}");
+    assert!(run.stdout.starts_with("error: "), "{run:?}");
+    let run = home.run(&[
+        "config",
+        "check",
+        "--strict",
+        "../config/switchboard/mcp.json",
+    ]);
+    assert_eq!(run.code, Some(6), "{run:?}");
+}
+
+#[test]
 fn a_server_shows_what_it_writes_to_stderr_while_it_runs() {
     let home = Home::new();
     let line = format!(

@@ -43,8 +43,8 @@ pub use fault::{Fault, FaultKind, Sent};
 pub use http::HttpAuthFetch;
 #[cfg(feature = "http")]
 pub use http::{
-    Header, HeaderError, HeaderOwner, Headers, Http, HttpError, IdRule, LegacySse, Proxy, Streams,
-    guard, sse,
+    Header, HeaderError, HeaderOwner, Headers, Http, HttpError, IdRule, LegacySse, Proxy,
+    Redirects, Streams, guard, sse,
 };
 #[cfg(feature = "http")]
 #[doc(hidden)]

@@ -55,6 +55,8 @@ pub(super) struct Draft {
     pub(super) headers: Vec<(String, Text)>,
     pub(super) streamable: bool,
     pub(super) strict_session_id: bool,
+    pub(super) override_headers: bool,
+    pub(super) follow_redirects: bool,
     pub(super) oauth: Option<OAuthDraft>,
 }
 
@@ -101,6 +103,8 @@ pub(super) fn read(
         headers,
         streamable: values.bool("streamable").unwrap_or(true),
         strict_session_id: values.bool("strict_session_id").unwrap_or(false),
+        override_headers: values.bool("override_headers").unwrap_or(false),
+        follow_redirects: values.bool("follow_redirects").unwrap_or(true),
         oauth: oauth::read(&mut values, transport),
     };
     // Warn once, when the file is loaded, and not again after expansion.

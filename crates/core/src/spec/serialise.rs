@@ -96,6 +96,9 @@ struct SpecDocument {
     streamable: Option<bool>,
     #[serde(default)]
     strict_session_id: bool,
+    #[serde(default)]
+    override_headers: bool,
+    follow_redirects: Option<bool>,
     oauth: Option<OAuthDocument>,
     #[serde(default)]
     disabled: bool,
@@ -206,6 +209,8 @@ impl SpecDocument {
             headers,
             streamable: self.streamable.unwrap_or(usual.streamable),
             strict_session_id: self.strict_session_id,
+            override_headers: self.override_headers,
+            follow_redirects: self.follow_redirects.unwrap_or(usual.follow_redirects),
             oauth: oauth.map(Box::new),
             ..usual
         }))
@@ -332,6 +337,8 @@ mod tests {
                 .header("Accept-Language", "de");
         if let Endpoint::Remote(remote) = &mut remote.endpoint {
             remote.strict_session_id = true;
+            remote.override_headers = true;
+            remote.follow_redirects = false;
             remote.oauth = Some(Box::new(OAuth {
                 client_secret: Some("s3cret-6".into()),
                 resource: OAuthResource::Omit,

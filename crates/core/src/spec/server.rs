@@ -90,6 +90,10 @@ pub struct Remote {
     pub streamable: bool,
     /// True if session ids must consist of letters, digits, dashes and underscores only.
     pub strict_session_id: bool,
+    /// True if its headers may replace those that the protocol sets.
+    pub override_headers: bool,
+    /// True if redirects within the origin are followed. No other redirect ever is.
+    pub follow_redirects: bool,
     /// Parts of the URL that are secret although they do not look like it.
     pub secrets: Vec<Secret<String>>,
     /// How the server is logged in to, where its entry says so.
@@ -250,6 +254,8 @@ impl Remote {
             transport,
             streamable: true,
             strict_session_id: false,
+            override_headers: false,
+            follow_redirects: true,
             secrets: Vec::new(),
             oauth: None,
         }

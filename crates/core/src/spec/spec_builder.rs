@@ -86,6 +86,23 @@ impl ServerSpec {
         self.remote_with("streamable", |remote| remote.streamable = streamable)
     }
 
+    /// Lets the headers of the description replace those that the protocol sets, such as `Accept`. A server
+    /// may then refuse or misread requests; headers that control the transfer stay ours.
+    #[must_use]
+    pub fn override_headers(self, is_on: bool) -> Self {
+        self.remote_with("override_headers", |remote| {
+            remote.override_headers = is_on;
+        })
+    }
+
+    /// Sets whether redirects within the origin are followed, as they are by default.
+    #[must_use]
+    pub fn follow_redirects(self, is_on: bool) -> Self {
+        self.remote_with("follow_redirects", |remote| {
+            remote.follow_redirects = is_on;
+        })
+    }
+
     /// Says whether session ids may be made of letters, digits, dashes and underscores only.
     #[must_use]
     pub fn strict_session_id(self, strict: bool) -> Self {

@@ -16,7 +16,7 @@ use super::{agents, sections};
 #[cfg(feature = "auth")]
 use crate::auth::TokenStore;
 #[cfg(feature = "config")]
-use crate::config::{Config, LimitsSection, NetworkSection};
+use crate::config::{Config, LimitsSection, NetworkSection, ReadOptions};
 use crate::error::{Context, Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
@@ -49,6 +49,9 @@ pub struct HostBuilder {
     /// The limits and network sections of the person's own file.
     #[cfg(feature = "config")]
     sections: Option<(LimitsSection, NetworkSection)>,
+    /// The options for reading config files.
+    #[cfg(feature = "config")]
+    pub(super) read_options: ReadOptions,
     pub(super) own: Own,
     operator: ClosureOperator,
     /// The first call of a setter that could not be made sense of.

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::{Host, HostBuilder};
-use crate::config::{Config, Places};
+use crate::config::{Config, Places, ReadOptions};
 use crate::error::{Error, HostError};
 use crate::transport::Environment;
 
@@ -63,7 +63,7 @@ impl HostBuilder {
     /// an error: the others are used, and it is among [`Host::problems`].
     pub fn file(self, path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let config = Config::load(&Places::only(path));
+        let config = Config::load_with(&Places::only(path), self.read_options);
         if let Some(problem) = config.file_errors().first() {
             return Err(HostError::Problem(Box::new((*problem).clone())).into());
         }
@@ -74,6 +74,13 @@ impl HostBuilder {
         let mut builder = self.read_from(&places, &config);
         builder.options.policy_file = Some(whole);
         Ok(builder)
+    }
+
+    /// Sets how config files are read: strictly, for example. Call it before [`HostBuilder::file`] and
+    /// [`HostBuilder::discover`]; a [`Config`] that is given was read already, by [`Config::load_with`].
+    pub fn read_options(mut self, options: ReadOptions) -> Self {
+        self.read_options = options;
+        self
     }
 
     /// Adds the servers of the config files of the current folder: see [`Host::discover`].
@@ -91,7 +98,7 @@ impl HostBuilder {
     /// The person's own file and home folder are those of the builder's environment: set that first.
     pub fn discover_in(self, folder: impl AsRef<Path>) -> Self {
         let places = Places::of(&self.current_environment(), folder.as_ref());
-        let config = Config::load(&places);
+        let config = Config::load_with(&places, self.read_options);
         let mut builder = self.read_from(&places, &config);
         builder.options.policy_file = places.user_file().map(Path::to_owned);
         builder

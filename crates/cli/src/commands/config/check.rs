@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use switchboard::config::{Config, FileRead, Places, Problem, ProblemKind};
+use switchboard::config::{Config, FileRead, Places, Problem, ProblemKind, ReadOptions};
 use switchboard::host::agents;
 use switchboard::spec::packages::package_of;
 
@@ -20,13 +20,14 @@ use crate::screen::{Screen, talk};
 pub(super) fn check(args: &ConfigCheck, screen: &Screen) -> Result<(), Failure> {
     let mut read: Vec<FileRead> = Vec::new();
     let mut problems: Vec<Problem> = Vec::new();
-    let files = Files::read(None)?;
+    let options = ReadOptions::default().strict(args.strict);
+    let files = Files::read_with(None, options)?;
     if args.files.is_empty() {
         read.extend_from_slice(files.config.files());
         problems.extend(of_all(&files));
     }
     for file in &args.files {
-        let (one, its) = of_file(file, &files);
+        let (one, its) = of_file(file, &files, options);
         read.extend(one);
         problems.extend(its);
     }
@@ -69,7 +70,7 @@ pub(super) fn check(args: &ConfigCheck, screen: &Screen) -> Result<(), Failure> 
 }
 
 /// Checks one file. A file that belongs to the config here is checked with the rules of its layer.
-fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
+fn of_file(file: &Path, files: &Files, options: ReadOptions) -> (Vec<FileRead>, Vec<Problem>) {
     let real = |file: &Path| std::fs::canonicalize(file).ok();
     let own = real(file);
     let mut known = files.config.files().iter();
@@ -80,7 +81,7 @@ fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
         problems.retain(|problem| problem.file() == known.path);
         return (vec![known.clone()], problems);
     }
-    let config = Config::load(&Places::only(file));
+    let config = Config::load_with(&Places::only(file), options);
     let mut problems = config.problems().to_vec();
     problems.extend(agents::problems(&config));
     problems.extend(agents::agents_with_level_alone(&config));

@@ -58,6 +58,7 @@ impl Fake {
             #[cfg(feature = "auth")]
             authorization: None,
             id_rule: IdRule::default(),
+            redirects: super::super::Redirects::default(),
             streams: Streams::default(),
             attempts: Arc::new(Mutex::new(Attempts::new(limits.attempts, MINUTE))),
             limits,

@@ -21,6 +21,8 @@ pub struct Header {
     /// In lower case, for comparisons.
     name: String,
     value: Secret<String>,
+    /// True if it replaces the header of the protocol.
+    replaces: bool,
 }
 
 /// The reason that a header cannot be added. No variant shows a value, or anything that may be one.
@@ -101,7 +103,20 @@ impl Header {
     /// # Errors
     /// Fails when either cannot be sent, is too long, or the header is not the person's to set.
     pub fn new(name: &str, value: impl Into<Secret<String>>) -> Result<Self, HeaderError> {
-        let value = value.into();
+        Self::checked(name, value.into(), false)
+    }
+
+    /// Takes a name and a value that may replace a header of the protocol, such as `Accept` or
+    /// `MCP-Protocol-Version`. Servers may refuse or misread such a request. Headers that control the transfer
+    /// cannot be replaced.
+    ///
+    /// # Errors
+    /// As [`Header::new`], headers of the protocol aside.
+    pub fn overriding(name: &str, value: impl Into<Secret<String>>) -> Result<Self, HeaderError> {
+        Self::checked(name, value.into(), true)
+    }
+
+    fn checked(name: &str, value: Secret<String>, may_replace: bool) -> Result<Self, HeaderError> {
         if !is_token(name) {
             return Err(HeaderError::BadName);
         }
@@ -113,13 +128,19 @@ impl Header {
             return Err(HeaderError::TooLong { name, max_bytes });
         }
         // Ownership before the value: of two mistakes this one is worth more to know.
-        if let Some(why) = owner(&name) {
+        let owner = owner(&name);
+        let replaces = may_replace && owner == Some(HeaderOwner::Protocol);
+        if let Some(why) = owner.filter(|_| !replaces) {
             return Err(HeaderError::Owned { name, why });
         }
         if !value.expose().bytes().all(is_value) {
             return Err(HeaderError::BadValue { name });
         }
-        Ok(Self { name, value })
+        Ok(Self {
+            name,
+            value,
+            replaces,
+        })
     }
 
     /// Reads `Name: value`.
@@ -139,6 +160,14 @@ impl Header {
     /// The value.
     pub fn value(&self) -> &Secret<String> {
         &self.value
+    }
+
+    /// Name and value as they are sent, marked as sensitive. Both were validated when the header was created.
+    fn to_pair(&self) -> Option<(HeaderName, HeaderValue)> {
+        let name = HeaderName::from_bytes(self.name.as_bytes()).ok()?;
+        let mut value = HeaderValue::from_bytes(self.value.expose().as_bytes()).ok()?;
+        value.set_sensitive(true);
+        Some((name, value))
     }
 }
 
@@ -172,13 +201,18 @@ impl Headers {
 
     /// Appends them to the headers of a request, marked as sensitive.
     pub(crate) fn append_to(&self, map: &mut HeaderMap) {
-        for header in &self.0 {
-            let name = HeaderName::from_bytes(header.name.as_bytes());
-            let value = HeaderValue::from_bytes(header.value.expose().as_bytes());
-            // Both were validated when the header was created.
-            if let (Ok(name), Ok(mut value)) = (name, value) {
-                value.set_sensitive(true);
+        for header in self.0.iter().filter(|header| !header.replaces) {
+            if let Some((name, value)) = header.to_pair() {
                 map.append(name, value);
+            }
+        }
+    }
+
+    /// Replaces the headers of a request that the person overrides. Call it when all others are set.
+    pub(crate) fn replace_in(&self, map: &mut HeaderMap) {
+        for header in self.0.iter().filter(|header| header.replaces) {
+            if let Some((name, value)) = header.to_pair() {
+                map.insert(name, value);
             }
         }
     }

@@ -27,6 +27,7 @@ pub(crate) struct Inner {
     pub(crate) url: SafeUrl,
     pub(crate) headers: Headers,
     pub(crate) id_rule: IdRule,
+    pub(crate) redirects: super::Redirects,
     pub(crate) streams: super::Streams,
     pub(crate) limits: Limits,
     pub(crate) fetch: Arc<dyn Fetch>,
@@ -73,7 +74,8 @@ impl Inner {
         #[cfg(feature = "auth")]
         let mut authorized = super::authorized::Authorized::default();
         loop {
-            let outgoing = request(Url::clone(&at));
+            let mut outgoing = request(Url::clone(&at));
+            self.headers.replace_in(&mut outgoing.headers);
             #[cfg(feature = "auth")]
             let outgoing = match &self.authorization {
                 // For each hop anew: a DPoP proof is made for one URL.
@@ -99,14 +101,21 @@ impl Inner {
             let location = location
                 .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
                 .unwrap_or_default();
-            at = match guard::redirect(&at, status, &location, hops) {
+            let target = match self.redirects {
+                super::Redirects::Follow => {
+                    let target = guard::redirect(&at, status, &location, hops);
+                    target.map_err(|why| why.to_string())
+                }
+                super::Redirects::Refuse => Err("redirects are not followed here".to_owned()),
+            };
+            at = match target {
                 Ok(url) => Cow::Owned(url),
-                Err(why) => {
+                Err(what) => {
                     return Err(self.fault(Failed {
                         kind: FaultKind::Redirect {
                             status,
                             location,
-                            what: why.to_string(),
+                            what,
                         },
                         sent: Sent::Answered,
                     }));

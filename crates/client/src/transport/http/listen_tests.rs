@@ -134,6 +134,7 @@ async fn opened(status: u16, streams: Streams) -> (Arc<Slow>, Arc<Streamable>) {
         #[cfg(feature = "auth")]
         authorization: None,
         id_rule: IdRule::default(),
+        redirects: super::super::Redirects::default(),
         streams,
         attempts: Arc::new(Mutex::new(Attempts::new(
             limits.attempts,

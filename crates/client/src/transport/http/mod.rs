@@ -69,6 +69,16 @@ pub enum Streams {
     Refused,
 }
 
+/// Follows or refuses redirects. One that leaves the origin is always refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Redirects {
+    /// A redirect within the origin is followed.
+    #[default]
+    Follow,
+    /// Every redirect is an error.
+    Refuse,
+}
+
 /// The reason that a server cannot be reached as it is described.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -117,6 +127,7 @@ struct Settings {
     url: SafeUrl,
     headers: Headers,
     id_rule: IdRule,
+    redirects: Redirects,
     streams: Streams,
     limits: Limits,
     client: Client,
@@ -133,6 +144,7 @@ impl Settings {
             url,
             headers: Headers::default(),
             id_rule: IdRule::default(),
+            redirects: Redirects::default(),
             streams: Streams::default(),
             limits: Limits::default(),
             client,
@@ -147,6 +159,7 @@ impl Settings {
             url: self.url.clone(),
             headers: self.headers.clone(),
             id_rule: self.id_rule,
+            redirects: self.redirects,
             streams: self.streams,
             limits: self.limits.clone(),
             fetch,
@@ -193,6 +206,13 @@ macro_rules! settings {
             #[must_use]
             pub fn session_ids(mut self, rule: IdRule) -> Self {
                 self.set(|settings| settings.id_rule = rule);
+                self
+            }
+
+            /// Follows or refuses redirects.
+            #[must_use]
+            pub fn redirects(mut self, redirects: Redirects) -> Self {
+                self.set(|settings| settings.redirects = redirects);
                 self
             }
 

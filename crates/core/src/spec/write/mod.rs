@@ -212,6 +212,12 @@ fn write_remote(
     if remote.strict_session_id {
         out.insert("strict_session_id".into(), true.into());
     }
+    if remote.override_headers {
+        out.insert("override_headers".into(), true.into());
+    }
+    if !remote.follow_redirects {
+        out.insert("follow_redirects".into(), false.into());
+    }
     if let Some(oauth) = &remote.oauth {
         out.insert("oauth".into(), oauth::write(oauth, values)?);
     }

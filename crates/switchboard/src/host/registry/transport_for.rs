@@ -111,7 +111,9 @@ mod http {
     use crate::error::Error;
     use crate::limits::Limits;
     use crate::spec::{Remote, TransportKind};
-    use crate::transport::{Connect, Header, Http, HttpError, IdRule, LegacySse, Streams};
+    use crate::transport::{
+        Connect, Header, Http, HttpError, IdRule, LegacySse, Redirects, Streams,
+    };
 
     pub(super) fn transport(
         remote: &Remote,
@@ -137,12 +139,23 @@ mod http {
         } else {
             IdRule::default()
         };
+        let redirects = if remote.follow_redirects {
+            Redirects::Follow
+        } else {
+            Redirects::Refuse
+        };
         // The two have the same settings and no type in common.
         macro_rules! described {
             ($transport:expr) => {{
                 let mut transport = $transport?.limits(limits).session_ids(rule);
+                transport = transport.redirects(redirects);
                 for (name, value) in &remote.headers {
-                    transport = transport.header(Header::new(name, value.clone())?)?;
+                    let header = if remote.override_headers {
+                        Header::overriding(name, value.clone())?
+                    } else {
+                        Header::new(name, value.clone())?
+                    };
+                    transport = transport.header(header)?;
                 }
                 if let Some(pem) = &options.certificates {
                     transport = transport.certificates(pem);
