@@ -8,6 +8,8 @@
 )]
 
 #[cfg(target_os = "linux")]
+mod host_new_server;
+#[cfg(target_os = "linux")]
 mod host_processes;
 #[path = "../host_support/mod.rs"]
 mod host_support;

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::ErrorKind;
 use super::denial::Denial;
@@ -64,6 +65,12 @@ pub(crate) enum HostError {
     /// A server of that name is there already.
     #[error("there is a server named {0:?} already")]
     Twice(ServerName),
+    /// A new server was not connected within the time that the program allows.
+    #[error("the server was not connected within {limit:?}, and is not kept")]
+    NewServerTimedOut {
+        /// The time.
+        limit: Duration,
+    },
     /// The tool was registered by hand and has no server behind it.
     #[error("the tool {tool:?} has no live server: it was registered by its description alone")]
     Offline {
@@ -112,7 +119,7 @@ impl HostError {
             Self::Unknown { .. } => ErrorKind::NotFound,
             Self::Denied(_) => ErrorKind::Denied,
             Self::Offline { .. } => ErrorKind::NotOffered,
-            Self::NoTools => ErrorKind::Connect,
+            Self::NoTools | Self::NewServerTimedOut { .. } => ErrorKind::Connect,
             Self::Ended(_) => ErrorKind::Closed,
             Self::NoObject { .. } | Self::Arguments { .. } => ErrorKind::Arguments,
             Self::Structure { .. } => ErrorKind::Protocol,

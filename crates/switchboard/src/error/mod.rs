@@ -179,7 +179,11 @@ impl Error {
 
     /// Returns true if a call or the handshake timed out.
     pub fn is_timeout(&self) -> bool {
-        self.call_error().is_some_and(CallError::is_timeout)
+        let is_late = matches!(
+            &*self.0.cause,
+            Cause::Host(HostError::NewServerTimedOut { .. })
+        );
+        is_late || self.call_error().is_some_and(CallError::is_timeout)
     }
 
     /// The error that the server answered with, if it did.

@@ -88,6 +88,9 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
                 "take `fail_if_no_tools` out of its entry to use its resources and prompts".into(),
             ];
         }
+        HostError::NewServerTimedOut { .. } => {
+            diagnosis.steps.push("allow more time to connect".into());
+        }
         HostError::NoObject { .. } => diagnosis
             .steps
             .push("give the arguments by name, such as {\"message\": \"hello\"}".into()),

@@ -223,20 +223,24 @@ impl Host {
     /// Fails if there is a server of that name, or the description has a setting that has no
     /// meaning for its kind of server.
     pub fn add(&self, spec: ServerSpec) -> Result<(), Error> {
+        let member = self.member_of(spec)?;
+        self.0.registry.add(member, |_| ()).map(drop)
+    }
+
+    /// Makes the member of a description.
+    ///
+    /// # Errors
+    /// Fails if the description has a setting that has no meaning for its kind of server.
+    pub(super) fn member_of(&self, spec: ServerSpec) -> Result<Member, Error> {
         spec.check().map_err(|error| {
             let context = Context::of(&spec.name, None, &spec.origin);
             let context = Description::of_spec(&spec).complete(context);
             Error::configuration(error.to_string()).in_context(context)
         })?;
         let (name, origin) = (spec.name.clone(), spec.origin.clone());
-        let registry = &self.0.registry;
         let source = Source::Spec(Box::new(spec));
-        registry.add(Member::new(
-            name,
-            origin,
-            source,
-            &registry.options.environment,
-        ))
+        let environment = &self.0.registry.options.environment;
+        Ok(Member::new(name, origin, source, environment))
     }
 
     /// Closes the connection to a server, waits until it has ended, and forgets it. Calls in flight
@@ -245,14 +249,8 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub async fn remove(&self, name: &str) -> Result<(), Error> {
-        let member = self.0.registry.find(name)?;
-        // Out of the registry first: no new call finds the server while its connection closes.
-        if self.0.registry.remove(&member) {
-            self.0.keeper.forget(&member);
-        }
-        if let Some(ready) = member.ready() {
-            ready.server.retire().await;
-        }
+        let member = self.0.registry.named(name)?;
+        self.0.remove(&member).await;
         Ok(())
     }
 

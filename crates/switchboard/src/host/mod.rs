@@ -12,8 +12,9 @@
 //! - `calls`: arguments checked, calls sent, events and the audit.
 //!
 //! [`Host`] wires them together: a new connection goes from the registry to the keeper, the keeper's
-//! snapshots to access, and `HostInner::open` awaits one after the other. `member` is one server, which all
-//! of them are given. `open` has the short ways to a host; `manage` has what its owner does with servers,
+//! snapshots to access, and `Inner::open` awaits one after the other. `member` is one server, which all
+//! of them are given. `open` has the short ways to a host, `new_server` adds a server and connects to it as one
+//! operation; `manage` has what its owner does with servers,
 //! `owner` what the owner sees and uses of them. `view` and `requests` are the same for any caller, and
 //! `handle` is one tool that is prepared to be called. `tool_call` and `server_request` are calls and
 //! other requests with their options, before they are sent.
@@ -33,6 +34,7 @@ mod log_in;
 mod logs;
 mod manage;
 mod member;
+mod new_server;
 #[cfg(feature = "config")]
 mod open;
 mod owner;
@@ -70,6 +72,7 @@ pub use eras::{EraBounds, Eras};
 pub use handle::ToolHandle;
 pub use limits::HostLimits;
 pub use logs::{Log, Logs, Said};
+pub use new_server::NewServer;
 pub use requests::{Completions, Passage, Reading};
 pub use result::ToolResult;
 pub use server_request::ServerRequest;
@@ -212,6 +215,23 @@ impl HostInner {
         let caught_up = self.keeper.caught_up(member);
         Box::pin(self.access.settle(member, caught_up)).await;
         Ok(())
+    }
+
+    /// Forgets a server, closes its connection, and waits until it has ended.
+    async fn remove(&self, member: &Arc<Member>) {
+        self.take_out(member);
+        if let Some(ready) = member.ready() {
+            ready.server.retire().await;
+        }
+    }
+
+    /// Forgets a server. Its connection is to be closed next.
+    fn take_out(&self, member: &Arc<Member>) {
+        // Out of the registry first: no new call finds the server while its connection closes.
+        let forget = |member: &Member| self.access.forget_audience(&member.name);
+        if self.registry.remove(member, forget) {
+            self.keeper.forget(member);
+        }
     }
 
     /// Returns true if a caller can see a tool as it is now.

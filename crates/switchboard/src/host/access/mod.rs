@@ -15,6 +15,7 @@ mod tests;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use rustc_hash::FxHashMap;
 use tokio::sync::{Mutex as Turn, watch};
 
 pub(super) use pinning::MemberBaseline;
@@ -25,7 +26,7 @@ use crate::catalog::{Catalog, PromptEntry, ServerCatalog, TemplateEntry, ToolEnt
 use crate::error::{Context, Denial, Error, HostError};
 use crate::pins::{Mode, Pins};
 use crate::policy::{
-    Approvals, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope, Target, UseRequest,
+    Approvals, Audience, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope, Target, UseRequest,
 };
 use crate::spec::ServerName;
 use crate::talk::{Operator as _, SharedOperator};
@@ -49,6 +50,9 @@ impl Permit {
 /// The rights of callers.
 pub(super) struct Access {
     policy: RwLock<Arc<Policy>>,
+    /// The audiences of servers that were added for one agent. They hold beside the policy, which
+    /// the program may replace at any time.
+    audiences: RwLock<FxHashMap<ServerName, Audience>>,
     approvals: Approvals,
     pins: Pins,
     pin_mode: Mode,
@@ -66,6 +70,7 @@ impl Access {
     ) -> Self {
         Self {
             policy: RwLock::new(Arc::new(options.policy)),
+            audiences: RwLock::default(),
             approvals: options.approvals,
             pins: options.pins,
             pin_mode: options.pin_mode,
@@ -94,8 +99,35 @@ impl Access {
 
     /// Decides about a request by the rules alone.
     pub(super) fn decide(&self, request: &Request<'_>) -> Decision {
+        if let Some(reason) = self.outside_audience(request) {
+            return Decision::Deny(reason);
+        }
         // Not while the lock is held: a predicate of the program may change the policy.
         self.policy().decide(request)
+    }
+
+    /// Offers a server to these agents alone, until it is removed, whatever the policy says of it.
+    pub(super) fn set_audience(&self, server: &ServerName, audience: Audience) {
+        let audiences = self.audiences.write();
+        let mut audiences = audiences.unwrap_or_else(PoisonError::into_inner);
+        audiences.insert(server.clone(), audience);
+    }
+
+    /// Forgets the audience of a server that was removed.
+    pub(super) fn forget_audience(&self, server: &ServerName) {
+        let audiences = self.audiences.write();
+        let mut audiences = audiences.unwrap_or_else(PoisonError::into_inner);
+        audiences.remove(server);
+    }
+
+    /// Returns the reason if the server was added for other agents.
+    fn outside_audience(&self, request: &Request<'_>) -> Option<Reason> {
+        let server = request.target.server();
+        let audiences = self.audiences.read();
+        let audiences = audiences.unwrap_or_else(PoisonError::into_inner);
+        let audience = audiences.get(server)?;
+        let is_included = request.caller.is_owner() || audience.has(request.caller.id());
+        (!is_included).then(|| Reason::Audience(server.clone()))
     }
 
     /// Approves, as long as this host lives, all that an agent was granted of a server.

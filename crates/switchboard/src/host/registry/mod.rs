@@ -141,22 +141,30 @@ impl Registry {
         members.values().cloned().collect()
     }
 
-    /// Adds a server.
+    /// Adds a server. `prepare` runs once its name is known to be free, before it can be found.
     ///
     /// # Errors
     /// Fails if there is a server of that name.
-    pub(super) fn add(&self, member: Member) -> Result<(), Error> {
+    pub(super) fn add(
+        &self,
+        member: Member,
+        prepare: impl FnOnce(&Member),
+    ) -> Result<Arc<Member>, Error> {
         let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
         let name = member.name.clone();
         if members.contains_key(&name) {
             return Err(HostError::Twice(name).into());
         }
-        members.insert(name, Arc::new(member));
-        Ok(())
+        // Under the lock: a server that takes a name must not meet the rules of another.
+        prepare(&member);
+        let member = Arc::new(member);
+        members.insert(name, Arc::clone(&member));
+        Ok(member)
     }
 
-    /// Takes a server out; false where another of that name has taken its place.
-    pub(super) fn remove(&self, member: &Arc<Member>) -> bool {
+    /// Takes a server out; false where another of that name has taken its place. `forget` runs once
+    /// it cannot be found any more, before another can take its name.
+    pub(super) fn remove(&self, member: &Arc<Member>, forget: impl FnOnce(&Member)) -> bool {
         let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
         let known = members.get(&member.name);
         if !known.is_some_and(|known| Arc::ptr_eq(known, member)) {
@@ -165,6 +173,7 @@ impl Registry {
         // Before it is out of the map: a reader that does not find it any more can rely on the token.
         member.gone.cancel();
         members.remove(&member.name);
+        forget(member);
         // Under the lock: a prepared call that looks again must not find it.
         member.mark_changed();
         true
@@ -288,6 +297,16 @@ impl Registry {
             tokio::select! {
                 () = async { while opening.join_next().await.is_some() {} } => {}
                 () = closing.cancelled() => {}
+            }
+        }));
+    }
+
+    /// Closes the connection of a server that was taken out, for good, without waiting for its end.
+    pub(super) fn retire_in_background(&self, member: &Arc<Member>) {
+        let member = Arc::clone(member);
+        drop(self.tasks.spawn(async move {
+            if let Some(ready) = member.ready() {
+                ready.server.retire().await;
             }
         }));
     }

@@ -54,15 +54,15 @@ async fn a_server_that_is_switched_off_is_refused_and_says_why() {
 fn no_two_servers_have_one_name_until_the_first_is_removed() {
     let script = Script::answering(0);
     let (registry, _) = registry(member("a", &script));
-    registry.add(member("a", &script)).unwrap_err();
-    let first = registry.find("a").unwrap();
+    registry.add(member("a", &script), |_| ()).err().unwrap();
+    let first = registry.named("a").unwrap();
     let before = revision();
-    assert!(registry.remove(&first));
+    assert!(registry.remove(&first, |_| ()));
     assert!(first.gone.is_cancelled() && !first.is_unchanged_since(before));
     assert!(registry.member(&name("a")).is_none());
-    registry.add(member("a", &script)).unwrap();
+    registry.add(member("a", &script), |_| ()).unwrap();
     // It has its successor's name, and is not it.
-    assert!(!registry.remove(&first));
+    assert!(!registry.remove(&first, |_| ()));
     assert!(registry.member(&name("a")).is_some());
 }
 
