@@ -36,6 +36,7 @@
 //! | use the servers of a config file | `Host::open`, `Host::discover` (the feature `config`) |
 //! | describe servers in the program | [`Host::builder`], [`ServerSpec`] |
 //! | add a server while the host runs | [`Host::connect_new`], [`Host::add`] |
+//! | offer a function of the program as a tool | [`Host::register_tool`], [`host::LocalTool`] |
 //! | call a tool | [`Host::call`], or [`Host::tool`] and [`ToolHandle::call`], with the options of [`ToolCall`] |
 //! | give tools to a model | [`ToolHandle::to_openai`], [`ToolHandle::to_anthropic`], [`Host::call_for_model`], [`formats`] |
 //! | read resources, get prompts | [`Host::read`], [`Host::prompt`]; [`View::watch`], [`View::complete`] |

@@ -22,6 +22,7 @@ mod host_basics;
 mod host_cache;
 mod host_frames;
 mod host_lists;
+mod host_local_tools;
 mod host_log_levels;
 mod host_login;
 #[cfg(unix)]

@@ -65,6 +65,12 @@ pub(crate) enum HostError {
     /// A server of that name is there already.
     #[error("there is a server named {0:?} already")]
     Twice(ServerName),
+    /// The program registered a tool of that name already.
+    #[error("the server has a tool named {tool:?} already")]
+    ToolTwice {
+        /// The name.
+        tool: String,
+    },
     /// A new server was not connected within the time that the program allows.
     #[error("the server was not connected within {limit:?}, and is not kept")]
     NewServerTimedOut {
@@ -110,9 +116,11 @@ impl HostError {
         match self {
             #[cfg(feature = "config")]
             Self::Problem(_) => ErrorKind::Configuration,
-            Self::Disabled | Self::Twice(_) | Self::NoLogin { .. } | Self::NoPolicy(_) => {
-                ErrorKind::Configuration
-            }
+            Self::Disabled
+            | Self::Twice(_)
+            | Self::ToolTwice { .. }
+            | Self::NoLogin { .. }
+            | Self::NoPolicy(_) => ErrorKind::Configuration,
             Self::Auth(error) => error.kind(),
             Self::Untrusted(_) | Self::Store(_) => ErrorKind::Untrusted,
             Self::Unknown { what: "server", .. } => ErrorKind::Configuration,

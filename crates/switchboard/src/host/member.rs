@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::access::MemberBaseline;
 use super::catalog_keeper::Listing;
-use super::description::Description;
+use super::local::LocalTools;
 #[cfg(feature = "config")]
 use super::registry::describe;
 use super::watching::Topics;
@@ -62,6 +62,8 @@ pub(super) enum Source {
     Own(Arc<dyn Connect>, Box<Settings>),
     /// Tools without a server.
     Offline(Vec<Tool>),
+    /// Tools that the program itself runs.
+    Local(LocalTools),
     /// An entry of a config file that cannot be used.
     #[cfg(feature = "config")]
     Broken(Box<Problem>),
@@ -202,6 +204,11 @@ impl Member {
         matches!(self.source, Source::Offline(_))
     }
 
+    /// Returns true if the program itself runs its tools.
+    pub(super) fn is_local(&self) -> bool {
+        matches!(self.source, Source::Local(_))
+    }
+
     /// Returns the identity: a hash of where its description comes from and of its contents.
     pub(super) fn identity(&self) -> Identity {
         *self.identity.get_or_init(|| {
@@ -226,7 +233,7 @@ impl Member {
                 #[cfg(feature = "config")]
                 // Neither is ever connected to, so the name is all that tells them apart.
                 Source::Broken(_) => hash.update(self.name.as_str()),
-                Source::Offline(_) => hash.update(self.name.as_str()),
+                Source::Offline(_) | Source::Local(_) => hash.update(self.name.as_str()),
             }
             Identity::new(hash.finalize().into())
         })

@@ -14,7 +14,7 @@
 //! [`Host`] wires them together: a new connection goes from the registry to the keeper, the keeper's
 //! snapshots to access, and `Inner::open` awaits one after the other. `member` is one server, which all
 //! of them are given. `open` has the short ways to a host, `new_server` adds a server and connects to it as one
-//! operation; `manage` has what its owner does with servers,
+//! operation, `local` registers tools that the program runs; `manage` has what its owner does with servers,
 //! `owner` what the owner sees and uses of them. `view` and `requests` are the same for any caller, and
 //! `handle` is one tool that is prepared to be called. `tool_call` and `server_request` are calls and
 //! other requests with their options, before they are sent.
@@ -29,8 +29,7 @@ mod description;
 mod eras;
 mod handle;
 mod limits;
-#[cfg(feature = "auth")]
-mod log_in;
+mod local;
 mod logs;
 mod manage;
 mod member;
@@ -71,6 +70,7 @@ pub use builder::HostBuilder;
 pub use eras::{EraBounds, Eras};
 pub use handle::ToolHandle;
 pub use limits::HostLimits;
+pub use local::{LocalTool, ToolOutput};
 pub use logs::{Log, Logs, Said};
 pub use new_server::NewServer;
 pub use requests::{Completions, Passage, Reading};

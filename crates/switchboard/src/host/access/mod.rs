@@ -26,7 +26,8 @@ use crate::catalog::{Catalog, PromptEntry, ServerCatalog, TemplateEntry, ToolEnt
 use crate::error::{Context, Denial, Error, HostError};
 use crate::pins::{Mode, Pins};
 use crate::policy::{
-    Approvals, Audience, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope, Target, UseRequest,
+    Approvals, Audience, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope, Target,
+    UseRequest,
 };
 use crate::spec::ServerName;
 use crate::talk::{Operator as _, SharedOperator};

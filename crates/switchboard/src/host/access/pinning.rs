@@ -82,7 +82,7 @@ impl Access {
         if matches!(self.pin_mode, Mode::Off | Mode::Warn) {
             return true;
         }
-        if member.is_offline() {
+        if member.is_offline() || member.is_local() {
             // The program's own words.
             return true;
         }
@@ -205,7 +205,7 @@ impl Access {
             Mode::Off => false,
             Mode::Ask | Mode::Block | Mode::Warn => self.policy().has_agents(),
         };
-        if !is_wanted || self.pinned(member).is_some() {
+        if !is_wanted || member.is_local() || self.pinned(member).is_some() {
             return;
         }
         // 1. The lists that the opener did not wait for are a part of it too, unless they take too long.

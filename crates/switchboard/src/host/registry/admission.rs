@@ -119,6 +119,14 @@ impl Registry {
                 };
                 Ok(self.connectable(member, endpoint, (**settings).clone(), Redactor::new()))
             }
+            Source::Local(tools) => {
+                let endpoint = ResolvedEndpoint {
+                    connect: Box::new(tools.clone()),
+                    #[cfg(feature = "auth")]
+                    authorizer: None,
+                };
+                Ok(self.connectable(member, endpoint, Settings::default(), Redactor::new()))
+            }
             Source::Offline(tools) => {
                 let tool = tools.first().map(|tool| tool.name().to_owned());
                 let tool = tool.unwrap_or_default();
@@ -203,6 +211,10 @@ impl Registry {
             ..Reconnect::default()
         };
         let mut options = self.session_options(&member.name, &settings, &member.roots, &secrets);
+        if member.is_local() {
+            // The server of local tools speaks this era, whatever the program says of others.
+            options.protocol = Protocol::Legacy;
+        }
         // Over HTTP the probe costs nothing that is worth a hint.
         if identity.starts_with("stdio:") && options.protocol == Protocol::Auto {
             let server = member.identity();
