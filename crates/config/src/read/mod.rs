@@ -280,6 +280,7 @@ fn settings(values: &mut FieldReader<'_>) -> Settings {
             allow: allow.filter(|names| !names.iter().any(|name| name == "*")),
             block: values.names("blocked_tools").unwrap_or_default(),
         },
+        tool_predicates: Vec::new(),
         name_style: values
             .parsed::<NameStyle>("name_style", "`mcp__server__tool` or `mcp_server_tool`"),
         clean_arguments: values

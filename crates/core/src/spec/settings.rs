@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::{Protocol, glob};
+use super::{Protocol, ToolPredicate, glob};
 use crate::limits::Timeouts;
 
 /// Settings that apply to any kind of server.
@@ -31,6 +31,8 @@ pub struct Settings {
     pub fail_if_no_tools: bool,
     /// The tools that are visible and usable.
     pub tools: ToolFilter,
+    /// Predicates of the program over its tools, all of which have to admit one. No file has them.
+    pub tool_predicates: Vec<ToolPredicate>,
     /// The style of tool names for models; the host's by default.
     pub name_style: Option<NameStyle>,
     /// True if nulls and empty containers are removed from arguments before they are sent.
@@ -58,6 +60,7 @@ impl Default for Settings {
             max_reconnect_attempts: 5,
             fail_if_no_tools: false,
             tools: ToolFilter::default(),
+            tool_predicates: Vec::new(),
             name_style: None,
             clean_arguments: false,
             idempotent_tools: Vec::new(),

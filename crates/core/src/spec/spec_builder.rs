@@ -7,7 +7,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Endpoint, NameStyle, OAuth, Process, Protocol, Remote, ServerSpec, Settings};
+use serde_json::Value;
+
+use super::{
+    Endpoint, NameStyle, OAuth, Process, Protocol, Remote, ServerSpec, Settings, ToolPredicate,
+};
 use crate::limits::{Deadline, Timeouts};
 use crate::secret::Secret;
 
@@ -239,6 +243,29 @@ impl ServerSpec {
         })
     }
 
+    /// Adds a predicate over its tools, for everyone who uses the server: the whole definition and the
+    /// context of the use decide. See [`ToolPredicate`].
+    ///
+    /// ```
+    /// use switchboard_core::spec::ServerSpec;
+    ///
+    /// let spec = ServerSpec::stdio("files", "files-server").unwrap();
+    /// let spec = spec.filter_tools(|tool, context| {
+    ///     let is_harmless = tool["annotations"]["readOnlyHint"] == true;
+    ///     is_harmless || context["agent"]["attributes"]["role"] == "writer"
+    /// });
+    /// ```
+    #[must_use]
+    pub fn filter_tools(
+        self,
+        admits: impl Fn(&Value, &Value) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|settings| {
+            let predicate = ToolPredicate::new(admits);
+            settings.tool_predicates.push(predicate);
+        })
+    }
+
     /// Sets how its tools are named for models.
     #[must_use]
     pub fn name_style(self, style: NameStyle) -> Self {
@@ -313,11 +340,13 @@ mod tests {
             .allow_tools(["get_*"])
             .allow_tools(["put"])
             .block_tools(["get_secret"])
+            .filter_tools(|_, _| true)
             .name_style(NameStyle::Single)
             .clean_arguments(true)
             .idempotent_tools(["get_one"])
             .roots(["/work"])
             .sampling(true);
+        assert_eq!(spec.settings.tool_predicates.len(), 1);
         let expected = Settings {
             timeouts,
             protocol: Protocol::Modern,
@@ -331,6 +360,8 @@ mod tests {
                 allow: Some(vec!["get_*".to_owned(), "put".to_owned()]),
                 block: vec!["get_secret".to_owned()],
             },
+            // Only a clone of a predicate is equal to it.
+            tool_predicates: spec.settings.tool_predicates.clone(),
             name_style: Some(NameStyle::Single),
             clean_arguments: true,
             idempotent_tools: vec!["get_one".to_owned()],

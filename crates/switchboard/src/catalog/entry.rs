@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
 use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 
 use super::definition::ItemDefinition;
@@ -146,7 +147,7 @@ macro_rules! entry {
 
 entry! {
     /// A tool that a server offers.
-    ToolEntry of Tool as tool, named: true, slots: { checks: Checks, mark: OnceLock<[u8; 32]> },
+    ToolEntry of Tool as tool, named: true, slots: { checks: Checks, mark: OnceLock<[u8; 32]>, json: OnceLock<Value> },
 
     /// Returns the server and the tool's own name: the address of a call.
     pub fn key(&self) -> &ToolKey {
@@ -161,6 +162,14 @@ entry! {
     /// Its name for models.
     pub fn exposed(&self) -> &str {
         &self.exposed
+    }
+
+    /// The definition as a JSON value, read on first use; numbers and repeated keys may lose their
+    /// spelling, which [`ToolEntry::tool`] keeps.
+    pub fn json(&self) -> &Value {
+        // What was read as a tool is valid JSON.
+        self.json
+            .get_or_init(|| self.definition.raw().decode().unwrap_or_default())
     }
 
     /// Returns the checker for arguments, compiled on first use.

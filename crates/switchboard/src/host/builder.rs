@@ -5,6 +5,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
 use switchboard_wire::{ElicitResult, Implementation, LogLevel, Tool};
 
 use super::description::Description;
@@ -25,7 +26,9 @@ use crate::secret::Redactor;
 #[cfg(feature = "config")]
 use crate::secret::Secret;
 use crate::session::{Refusal, Respond};
-use crate::spec::{AddressRange, NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
+use crate::spec::{
+    AddressRange, NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings, ToolPredicate,
+};
 #[cfg(feature = "config")]
 use crate::talk::InputPrompt;
 use crate::talk::{
@@ -272,6 +275,17 @@ impl HostBuilder {
     pub fn policy(mut self, policy: Policy) -> Self {
         self.access.policy = policy;
         self.own.policy = true;
+        self
+    }
+
+    /// Adds a predicate over the tools of all servers, for everyone, the owner included: the whole
+    /// definition and the context of the use decide. See [`ToolPredicate`];
+    /// [`ServerSpec::filter_tools`] is the same for one server.
+    pub fn filter_tools(
+        mut self,
+        admits: impl Fn(&Value, &Value) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.access.filters.push(ToolPredicate::new(admits));
         self
     }
 

@@ -69,10 +69,17 @@ impl ToolHandle {
     /// is withheld if the person cannot be asked when it is called.
     pub(super) fn is_given(&self) -> bool {
         let (access, entry) = (&self.host.access, &*self.entry);
-        self.caller.is_owner()
+        let is_allowed = self.caller.is_owner()
             || (access.sees(&self.caller, entry)
                 && !(self.member.as_ref())
-                    .is_some_and(|member| access.is_quarantined(member, entry)))
+                    .is_some_and(|member| access.is_quarantined(member, entry)));
+        is_allowed && self.filtered().is_none()
+    }
+
+    /// Returns the reason if a predicate of the program does not admit the tool.
+    pub(super) fn filtered(&self) -> Option<Reason> {
+        let member = self.member.as_ref()?;
+        (self.host.access).filtered(&self.caller, member, &self.entry)
     }
 
     /// Its name for models, such as `mcp__github__search`.
@@ -172,6 +179,9 @@ impl ToolHandle {
                 (&again.0, &again.1)
             }
         };
+        if let Some(reason) = self.host.access.filtered(&self.caller, member, entry) {
+            return Err(self.refuse(member, entry, &arguments, &Decision::Deny(reason)));
+        }
         // 2. The permit. Nearly always there is nothing to ask and nothing to wait for.
         let allowed;
         let permit = if self.caller.is_owner() {
@@ -240,16 +250,24 @@ impl ToolHandle {
                 self.warn_of_drifts(member, &current);
                 Ok((permit, current))
             }
-            Err(decision) => {
-                let name = entry.key().shared_name();
-                let subject = Subject::new(What::Tool, name).arguments(Some(arguments));
-                let calls = &self.host.calls;
-                calls.record_refusal(&self.caller, member, subject, &decision);
-                let request = Request::usual(&self.caller, &**entry);
-                let absent = || self.host.no_tool(&self.caller, entry.exposed());
-                Err(self.host.access.denied(&request, &decision, absent))
-            }
+            Err(decision) => Err(self.refuse(member, entry, arguments, &decision)),
         }
+    }
+
+    /// Records that a call was refused, and makes its error.
+    fn refuse(
+        &self,
+        member: &Member,
+        entry: &ToolEntry,
+        arguments: &Raw,
+        decision: &Decision,
+    ) -> Error {
+        let name = entry.key().shared_name();
+        let subject = Subject::new(What::Tool, name).arguments(Some(arguments));
+        let calls = &self.host.calls;
+        calls.record_refusal(&self.caller, member, subject, decision);
+        // To the caller that looks as if there were no such tool.
+        self.host.no_tool(&self.caller, entry.exposed())
     }
 
     async fn permit(
@@ -272,6 +290,9 @@ impl ToolHandle {
         let is_reviewed = access.is_reviewed(member, &shown).await;
         // Look again: the server may have changed the tool while the person was deciding.
         let current = access.current(entry);
+        if let Some(reason) = access.filtered(&self.caller, member, &current) {
+            return Err(Decision::Deny(reason));
+        }
         if is_reviewed && access.is_as_approved(member, &current) {
             Ok((permit, current))
         } else {

@@ -17,7 +17,7 @@ use super::status::{State, Status};
 use crate::auth::Authorizer;
 use crate::error::{Context, Error, HostError};
 use crate::pins::Drift;
-use crate::policy::{Caller, Decision, Policy, Request};
+use crate::policy::{Caller, Decision, Policy, Request, Target};
 use crate::private_store::StoreError;
 use crate::secret::Redactor;
 use crate::session::CallError;
@@ -314,7 +314,21 @@ impl Host {
     /// Returns the decision of the policy about a request, and the rule behind it. The person is
     /// not asked.
     pub fn why(&self, request: &Request<'_>) -> Decision {
-        self.0.access.decide(request)
+        let decision = self.0.access.decide(request);
+        if decision.is_denied() {
+            return decision;
+        }
+        // Predicates look at the tool itself, as far as it is known by now.
+        let Target::Tool { server, name } = request.target else {
+            return decision;
+        };
+        let (catalog, member) = (self.catalog(), self.0.registry.member(server));
+        let entry = catalog.by_key(server.as_str(), name);
+        let reason = entry.zip(member).and_then(|(entry, member)| {
+            let access = &self.0.access;
+            access.filtered(request.caller, &member, entry)
+        });
+        reason.map_or(decision, Decision::Deny)
     }
 
     /// The secrets of all servers that were connected to, for a program that masks their output.

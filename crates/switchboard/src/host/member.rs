@@ -34,7 +34,9 @@ use crate::secret::Redactor;
 use crate::server::{Server, ServerState};
 #[cfg(not(feature = "config"))]
 use crate::spec::Endpoint;
-use crate::spec::{Identity, Origin, ServerName, ServerSpec, Settings, TransportKind};
+use crate::spec::{
+    Identity, Origin, ServerName, ServerSpec, Settings, ToolPredicate, TransportKind,
+};
 use crate::talk::Roots;
 use crate::transport::{Connect, Environment};
 
@@ -186,6 +188,15 @@ impl Member {
             #[cfg(feature = "config")]
             Source::Entry(entry) => Some(entry.transport()),
             _ => None,
+        }
+    }
+
+    /// The program's predicates over its tools.
+    pub(super) fn tool_predicates(&self) -> &[ToolPredicate] {
+        match &self.source {
+            Source::Spec(spec) => &spec.settings.tool_predicates,
+            Source::Own(_, settings) => &settings.tool_predicates,
+            _ => &[],
         }
     }
 

@@ -100,7 +100,7 @@ pub use crate::policy::Caller;
 use crate::policy::{Approvals, Policy};
 use crate::secret::Redactor;
 use crate::session::Respond;
-use crate::spec::{AddressRange, NameStyle, Protocol, ServerName};
+use crate::spec::{AddressRange, NameStyle, Protocol, ServerName, ToolPredicate};
 use crate::talk::{Handlers, SharedOperator};
 use crate::text::closest;
 #[cfg(feature = "http")]
@@ -236,9 +236,10 @@ impl HostInner {
 
     /// Returns true if a caller can see a tool as it is now.
     fn sees_tool(&self, caller: &Caller, entry: &ToolEntry) -> bool {
-        caller.is_owner() || {
-            let member = self.registry.member(entry.server());
-            member.is_some_and(|member| self.access.sees_tool(caller, &member, entry))
+        let member = self.registry.member(entry.server());
+        match member {
+            Some(member) => self.access.sees_tool(caller, &member, entry),
+            None => caller.is_owner(),
         }
     }
 
@@ -349,6 +350,8 @@ struct AccessOptions {
     approvals: Approvals,
     pins: Pins,
     pin_mode: Mode,
+    /// Predicates over the tools of all servers, for everyone.
+    filters: Vec<ToolPredicate>,
 }
 
 impl Default for AccessOptions {
@@ -360,6 +363,7 @@ impl Default for AccessOptions {
             approvals: Approvals::in_memory(),
             pins: Pins::in_memory(),
             pin_mode: Mode::default(),
+            filters: Vec::new(),
         }
     }
 }

@@ -92,8 +92,14 @@ impl View {
                 }
                 let name = entry.key().shared_name();
                 let subject = Subject::new(What::Tool, name).arguments(arguments);
-                let absent = || self.host.no_tool(&self.caller, tool.as_str());
-                Err(self.denial(Target::from(&**entry), subject, absent))
+                match (handle.filtered(), self.host.registry.member(entry.server())) {
+                    (Some(reason), Some(member)) => {
+                        let (calls, denied) = (&self.host.calls, Decision::Deny(reason));
+                        calls.record_refusal(&self.caller, &member, subject, &denied);
+                    }
+                    _ => self.record_denial(&**entry, subject),
+                }
+                Err(self.host.no_tool(&self.caller, tool.as_str()))
             }
             None if !self.caller.is_owner() => Err(self.missing_tool(tool, arguments)),
             None => {

@@ -6,6 +6,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde_json::{Map, Value, json};
+
+use crate::spec::ServerName;
+
 /// The id of the owner. No agent can have it.
 const OWNER: &str = "owner";
 
@@ -48,6 +52,8 @@ pub struct Caller {
     id: CallerId,
     attributes: Option<Arc<BTreeMap<String, String>>>,
     run: Option<Arc<BTreeMap<String, String>>>,
+    /// Values of the run as JSON texts, which can be compared and hashed.
+    values: Option<Arc<BTreeMap<String, String>>>,
 }
 
 static NONE: BTreeMap<String, String> = BTreeMap::new();
@@ -112,6 +118,33 @@ impl Caller {
         self
     }
 
+    /// The same with a JSON value of this run, in place of one of the same name. A
+    /// [`ToolPredicate`](crate::spec::ToolPredicate) sees it in the context.
+    #[must_use]
+    pub fn run_value(mut self, name: impl Into<String>, value: &Value) -> Self {
+        let all = self.values.get_or_insert_default();
+        Arc::make_mut(all).insert(name.into(), value.to_string());
+        self
+    }
+
+    /// The context that a [`ToolPredicate`](crate::spec::ToolPredicate) is given for a use of a server.
+    pub fn context(&self, server: &ServerName) -> Value {
+        let texts = self.run_attributes().iter();
+        let mut run: Map<String, Value> = texts
+            .map(|(name, text)| (name.clone(), Value::from(text.as_str())))
+            .collect();
+        for (name, text) in self.values.as_deref().unwrap_or(&NONE) {
+            // It was written from a value.
+            let value = serde_json::from_str(text).unwrap_or_default();
+            run.insert(name.clone(), value);
+        }
+        json!({
+            "server": server.as_str(),
+            "agent": {"id": self.id.as_str(), "attributes": self.attributes()},
+            "run": run,
+        })
+    }
+
     /// Returns the id.
     pub fn id(&self) -> &CallerId {
         &self.id
@@ -133,6 +166,13 @@ impl Caller {
         self.run.as_deref().unwrap_or(&NONE)
     }
 
+    /// The names of the attributes and values of the current run.
+    fn run_names(&self) -> Vec<&str> {
+        let values = self.values.as_deref().unwrap_or(&NONE);
+        let names = self.run_attributes().keys().chain(values.keys());
+        names.map(String::as_str).collect()
+    }
+
     /// The id, shared.
     #[allow(dead_code, reason = "for the events of a host")]
     pub(crate) fn shared(&self) -> &Arc<str> {
@@ -146,6 +186,7 @@ impl From<CallerId> for Caller {
             id,
             attributes: None,
             run: None,
+            values: None,
         }
     }
 }
@@ -188,7 +229,7 @@ impl fmt::Debug for Caller {
         f.debug_struct("Caller")
             .field("id", &self.id)
             .field("attributes", &self.attributes().keys())
-            .field("run", &self.run_attributes().keys())
+            .field("run", &self.run_names())
             .finish()
     }
 }

@@ -68,6 +68,8 @@ pub enum Reason {
         /// The reason that the predicate gave.
         words: Cow<'static, str>,
     },
+    /// A predicate of the program over the tool's definition and the context of the use.
+    Filter(List),
     /// The user was asked and approved.
     Approved(Lasts),
     /// The user was asked and refused, or no operator was there to answer.
@@ -82,6 +84,8 @@ pub enum List {
     Server(ServerName),
     /// The list of the agent; it applies to all servers.
     Agent,
+    /// The filters of the host; they apply to all servers and to everyone.
+    Host,
 }
 
 impl Decision {
@@ -127,6 +131,7 @@ impl Reason {
             Self::Grant(_) => "grant",
             Self::NoGrant => "no-grant",
             Self::Admit { .. } => "admit",
+            Self::Filter(_) => "filter",
             Self::Approved(_) => "approved",
             Self::Refused => "refused",
         }
@@ -156,6 +161,7 @@ impl fmt::Display for Reason {
             Self::Grant(grant) => write!(f, "grant {grant}"),
             Self::NoGrant => f.write_str("no grant"),
             Self::Admit { name, words } => write!(f, "admit hook {name}: {words}"),
+            Self::Filter(list) => write!(f, "tool filter of {list}"),
             Self::Approved(lasts) => write!(f, "approved by the owner {lasts}"),
             Self::Refused => f.write_str("not approved by the owner"),
         }
@@ -167,6 +173,7 @@ impl fmt::Display for List {
         match self {
             Self::Server(server) => write!(f, "server {server}"),
             Self::Agent => f.write_str("the agent"),
+            Self::Host => f.write_str("the host"),
         }
     }
 }

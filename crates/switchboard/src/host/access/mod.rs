@@ -26,10 +26,10 @@ use crate::catalog::{Catalog, PromptEntry, ServerCatalog, TemplateEntry, ToolEnt
 use crate::error::{Context, Denial, Error, HostError};
 use crate::pins::{Mode, Pins};
 use crate::policy::{
-    Approvals, Audience, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope, Target,
-    UseRequest,
+    Approvals, Audience, Caller, Covers, Decision, Lasts, List, Policy, Reason, Request, Scope,
+    Target, UseRequest,
 };
-use crate::spec::ServerName;
+use crate::spec::{ServerName, ToolPredicate};
 use crate::talk::{Operator as _, SharedOperator};
 
 /// A use that was allowed.
@@ -57,6 +57,8 @@ pub(super) struct Access {
     approvals: Approvals,
     pins: Pins,
     pin_mode: Mode,
+    /// Predicates over the tools of all servers, for everyone.
+    filters: Vec<ToolPredicate>,
     operator: SharedOperator,
     /// Held while the person is asked something; `Registry` has it too.
     asking: Arc<Turn<()>>,
@@ -75,6 +77,7 @@ impl Access {
             approvals: options.approvals,
             pins: options.pins,
             pin_mode: options.pin_mode,
+            filters: options.filters,
             operator: options.operator,
             asking,
             catalog,
@@ -159,7 +162,31 @@ impl Access {
 
     /// Returns true if a caller can see a tool as it is now.
     pub(super) fn sees_tool(&self, caller: &Caller, member: &Member, entry: &ToolEntry) -> bool {
-        caller.is_owner() || (self.sees(caller, entry) && self.is_as_approved(member, entry))
+        let may_see =
+            caller.is_owner() || (self.sees(caller, entry) && self.is_as_approved(member, entry));
+        may_see && self.filtered(caller, member, entry).is_none()
+    }
+
+    /// Returns the reason if a predicate of the program does not admit a tool, for the owner too.
+    pub(super) fn filtered(
+        &self,
+        caller: &Caller,
+        member: &Member,
+        entry: &ToolEntry,
+    ) -> Option<Reason> {
+        let of_server = member.tool_predicates();
+        if of_server.is_empty() && self.filters.is_empty() {
+            return None;
+        }
+        let (tool, context) = (entry.json(), caller.context(&member.name));
+        let refuses = |filters: &[ToolPredicate]| {
+            let mut filters = filters.iter();
+            filters.any(|filter| !filter.admits(tool, &context))
+        };
+        if refuses(of_server) {
+            return Some(Reason::Filter(List::Server(member.name.clone())));
+        }
+        refuses(&self.filters).then_some(Reason::Filter(List::Host))
     }
 
     /// Returns true if a caller can see a prompt as it is now.
