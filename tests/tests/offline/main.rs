@@ -59,6 +59,7 @@ mod http_sessions;
 mod http_streams;
 mod issuer_browser;
 mod sampling_support;
+mod server_lists;
 mod server_repeats;
 mod session_answers;
 mod session_budget;

@@ -8,6 +8,7 @@
 //! A call is repeated on a new connection only if provably none of it left on the old one
 //! (`requests`).
 
+mod lists;
 mod pace;
 mod requests;
 
@@ -22,8 +23,10 @@ use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub use lists::ListRequest;
 pub use pace::Reconnect;
 
+use lists::KnownLists;
 use pace::{Pace, Rest};
 
 use crate::error::{ServerError, ServerErrorCause};
@@ -60,6 +63,8 @@ struct ServerCore {
     policy: Reconnect,
     observe: Option<Box<dyn Observe>>,
     session: Mutex<Option<Session>>,
+    /// The lists as they were last read, over all connections.
+    lists: Mutex<KnownLists>,
     attempts: Arc<StartedProcesses>,
     /// Held while a connection is made, with the state that attempts need.
     live: AsyncMutex<Live>,
@@ -163,6 +168,7 @@ impl Server {
             policy,
             observe,
             session: Mutex::new(None),
+            lists: Mutex::default(),
             attempts,
             live: AsyncMutex::new(live),
             state: watch::Sender::new(ServerState::Idle),

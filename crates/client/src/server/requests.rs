@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use switchboard_wire::{
-    CallToolResult, CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Prompt, Raw,
-    ReadResourceResult, Resource, ResourceTemplate, Tool,
+    CallToolResult, CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Raw,
+    ReadResourceResult,
 };
 
 use super::Server;
 use crate::error::ServerError;
-use crate::session::{CallError, CallOptions, CloseCause, Delivery, Listing, Session};
+use crate::session::{CallError, CallOptions, CloseCause, Delivery, Session};
 
 impl Server {
     /// Calls a tool, connecting first if need be.
@@ -44,42 +44,6 @@ impl Server {
                 again.await.map_err(|error| self.error(error))
             }
         }
-    }
-
-    /// Lists the server's tools, connecting first if need be.
-    ///
-    /// # Errors
-    /// Fails when the list could not be had.
-    pub async fn list_tools(&self) -> Result<Listing<Tool>, ServerError> {
-        self.using(|session| async move { session.list_tools().await })
-            .await
-    }
-
-    /// Lists the server's resources, connecting first if need be.
-    ///
-    /// # Errors
-    /// Fails when the list could not be had.
-    pub async fn list_resources(&self) -> Result<Listing<Resource>, ServerError> {
-        self.using(async |session| session.list_resources().await)
-            .await
-    }
-
-    /// Lists the server's resource templates, connecting first if need be.
-    ///
-    /// # Errors
-    /// Fails when the list could not be had.
-    pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, ServerError> {
-        self.using(async |session| session.list_resource_templates().await)
-            .await
-    }
-
-    /// Lists the server's prompts, connecting first if need be.
-    ///
-    /// # Errors
-    /// Fails when the list could not be had.
-    pub async fn list_prompts(&self) -> Result<Listing<Prompt>, ServerError> {
-        self.using(async |session| session.list_prompts().await)
-            .await
     }
 
     /// Reads a resource, connecting first if need be.
@@ -141,7 +105,10 @@ impl Server {
     }
 
     /// Makes a request, connecting first if need be.
-    async fn using<T, Made>(&self, request: impl Fn(Session) -> Made) -> Result<T, ServerError>
+    pub(super) async fn using<T, Made>(
+        &self,
+        request: impl Fn(Session) -> Made,
+    ) -> Result<T, ServerError>
     where
         Made: Future<Output = Result<T, CallError>>,
     {

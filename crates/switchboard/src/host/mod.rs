@@ -16,7 +16,7 @@
 //! of them are given. `open` has the short ways to a host, `new_server` adds a server and connects to it as one
 //! operation, `local` registers tools that the program runs; `manage` has what its owner does with servers,
 //! `owner` what the owner sees and uses of them. `view` and `requests` are the same for any caller, and
-//! `handle` is one tool that is prepared to be called. `tool_call` and `server_request` are calls and
+//! `handle` is one tool that is prepared to be called, `tool_list` the tools of one server. `tool_call` and `server_request` are calls and
 //! other requests with their options, before they are sent.
 
 mod access;
@@ -54,6 +54,7 @@ pub mod surroundings;
 #[cfg(test)]
 mod test_support;
 mod tool_call;
+mod tool_list;
 mod view;
 mod watching;
 
@@ -78,6 +79,7 @@ pub use result::ToolResult;
 pub use server_request::ServerRequest;
 pub use status::{Offers, State, Status};
 pub use tool_call::{ToolCall, TypedCall};
+pub use tool_list::ToolList;
 pub use view::{View, ViewEvents};
 pub use watching::{Update, Watching};
 
