@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::object::{Field, each_member};
-use crate::{Content, FromRaw, Icon, Misfit, PageParams, Pairs, Raw, UnknownContent};
+use crate::{Content, FromRaw, Icon, Misfit, PageParams, Pairs, Raw, RawError, UnknownContent};
 
 wire_object! {
     /// An argument of a prompt.
@@ -62,6 +62,48 @@ pub struct GetPromptParams {
     /// Values of the arguments: always strings.
     #[serde(skip_serializing_if = "Pairs::is_empty", default)]
     pub arguments: Pairs<String>,
+}
+
+impl GetPromptParams {
+    /// Makes the parameters of JSON values: an object such as a struct, a map or `json!({...})`.
+    ///
+    /// The specification takes strings alone. Those are sent as they are, and other values as their
+    /// compact JSON text: `3` as `"3"`, `["a"]` as `"[\"a\"]"`. A `null` is an argument that is not
+    /// given.
+    ///
+    /// # Errors
+    /// Fails if the arguments have no JSON form or are no object, or a string is no valid text.
+    pub fn of(
+        name: impl Into<String>,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Result<Self, RawError> {
+        let object = Raw::of(arguments)?;
+        if !object.is_object() {
+            return Err(refuse("the arguments of a prompt must be an object"));
+        }
+        let mut texts = Pairs::new();
+        for (argument, value) in object.members() {
+            if value.is_null() {
+                continue;
+            }
+            let text = if value.is_string() {
+                value
+                    .as_text()
+                    .ok_or_else(|| refuse("a string is no valid text"))?
+            } else {
+                value.as_str().to_owned()
+            };
+            texts.insert(argument, text);
+        }
+        Ok(Self {
+            name: name.into(),
+            arguments: texts,
+        })
+    }
+}
+
+fn refuse(why: &str) -> RawError {
+    RawError::from(<serde_json::Error as serde::ser::Error>::custom(why))
 }
 
 /// One message of a prompt.

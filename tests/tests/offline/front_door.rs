@@ -106,7 +106,7 @@ async fn the_owner_uses_tools_resources_and_prompts_of_a_host() {
     let prompt = host.prompt("demo/greeting", json!({"name": "Ada"}));
     assert_eq!(prompt.await.unwrap().messages().len(), 1);
     assert!(!host.prompts().is_empty());
-    for wrong in [json!({"name": 7}), json!(["Ada"])] {
+    for wrong in [json!({"nome": "Ada"}), json!(["Ada"])] {
         let error = host.prompt("demo/greeting", wrong).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Arguments);
     }

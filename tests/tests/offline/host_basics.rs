@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard::config::Config;
 use switchboard::events::Event;
 use switchboard::host::{Caller, Host, State};
@@ -102,6 +102,38 @@ async fn prompts_and_resources_are_reached_by_name() {
     let read = view.read("demo", "file:///readme.txt").await.unwrap();
     assert_eq!(read.contents().len(), 1);
     assert_eq!(view.resources().len(), 3);
+}
+
+#[tokio::test]
+async fn prompt_arguments_are_json_values_and_reach_the_server_as_strings() {
+    let host = demo();
+    let text = async |name: &str, arguments: Value| {
+        let prompt = host.prompt(name, arguments).await.unwrap();
+        prompt.messages()[0].content().as_text().unwrap().to_owned()
+    };
+    // The server takes strings alone, and is asked for a formal greeting by the string "true".
+    let greeting = text("demo/greeting", json!({"name": "Ada", "formal": true})).await;
+    assert!(
+        greeting.contains("formal greeting addressed to Ada"),
+        "{greeting}"
+    );
+    for (focus, said) in [
+        (json!("names"), Some("closely at names.")),
+        (json!([1, {"a": "b"}]), Some(r#"closely at [1,{"a":"b"}]."#)),
+        (json!(1.5), Some("closely at 1.5.")),
+        // What is null is not given.
+        (json!(null), None),
+    ] {
+        let arguments = json!({"language": "Rust", "focus": focus});
+        let review = text("demo/code_review", arguments).await;
+        match said {
+            Some(said) => assert!(review.contains(said), "{review}"),
+            None => assert!(!review.contains("closely"), "{review}"),
+        }
+    }
+    let error = host.prompt("demo/greeting", json!(["Ada"])).await;
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Arguments);
+    host.shutdown().await;
 }
 
 #[tokio::test]

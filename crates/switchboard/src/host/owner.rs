@@ -89,8 +89,9 @@ impl Host {
         self.owner().prompts()
     }
 
-    /// Gets a prompt, `server/prompt` or its name for models, filled in with arguments: an object of
-    /// texts. Connects first if need be. Await it to send it.
+    /// Gets a prompt, `server/prompt` or its name for models, filled in with arguments: an object whose
+    /// strings are sent as they are and other values as JSON text. Connects first if need be. Await it
+    /// to send it.
     pub fn prompt<'a>(
         &self,
         name: &'a str,

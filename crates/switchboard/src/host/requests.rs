@@ -200,12 +200,14 @@ impl View {
         self.read(server, &uri).await
     }
 
-    /// Gets a prompt, `server/prompt` or its name for models, filled in with arguments: an object of
-    /// texts. Connects first if need be. Await it to send it.
+    /// Gets a prompt, `server/prompt` or its name for models, filled in with arguments: an object,
+    /// such as a struct, a map or `json!({...})`. Connects first if need be. Await it to send it.
+    ///
+    /// The protocol takes strings: strings are sent as they are, other values as their compact JSON
+    /// text; a `null` is an argument that is not given.
     ///
     /// # Errors
-    /// Fails if there is no such prompt, an argument is missing or not a text, or there is no
-    /// result.
+    /// Fails if there is no such prompt, an argument is missing or unknown, or there is no result.
     pub fn prompt<'a>(
         &self,
         name: &'a str,
@@ -394,13 +396,13 @@ impl View {
     }
 }
 
-/// The arguments of a prompt, which are texts.
+/// The arguments of a prompt as the protocol takes them: strings.
 fn texts(arguments: &impl Serialize) -> Result<BTreeMap<String, String>, Error> {
-    let texts = Raw::of(arguments).and_then(|object| object.decode());
-    texts.map_err(|error| {
-        let why = Some(format!("the arguments of a prompt are texts: {error}"));
+    let params = GetPromptParams::of("", arguments).map_err(|error| {
+        let why = Some(error.to_string());
         Error::from(HostError::NoObject { why })
-    })
+    })?;
+    Ok(params.arguments.into_iter().collect())
 }
 
 /// Makes the error for an unknown resource. It is the same if the resource exists and the caller
