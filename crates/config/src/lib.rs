@@ -59,7 +59,7 @@ pub use problem::{Problem, ProblemKind, Severity};
 pub use read_options::ReadOptions;
 pub use sections::{
     AgentSection, AudienceSection, CertificateFile, KeySection, LimitsSection, NetworkSection,
-    Placed, ProviderKind, ProviderSection, ProvidersSection, ProxySection,
+    Placed, ProviderKind, ProviderSection, ProvidersSection, ProxySection, ScoresSection,
 };
 pub use template::Reference;
 pub use variables::VariablesFile;

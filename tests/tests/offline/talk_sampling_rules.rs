@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard::config::Config;
-use switchboard::host::Host;
+use switchboard::host::{Host, providers};
 use switchboard::session::Refusal;
 use switchboard::spec::{Layer, Settings};
 use switchboard::talk::Sample as _;
@@ -16,6 +16,7 @@ use switchboard::talk::sampling::{
     SamplingBounds, SamplingRequest, Stop,
 };
 use switchboard::talk::{Operator, Unasked};
+use switchboard::transport::Environment;
 use switchboard_testkit::Options;
 use switchboard_testkit::models::{self, ModelApi};
 
@@ -339,6 +340,62 @@ async fn the_first_wish_that_fits_finds_the_model() {
             model,
             "{hints}"
         );
+    }
+}
+
+#[tokio::test]
+async fn priorities_choose_among_the_models_that_fit_the_hints() {
+    let api = ModelApi::start(models::openai).unwrap();
+    let text = json!({"providers": {"local": {
+        "type": "openai", "base_url": format!("{}/v1/", api.base()), "api_key": models::KEY,
+        "model": "gpt-middle", "models": ["gpt-small", "gpt-large", "o-fast"],
+        "scores": {
+            "gpt-small": {"cost": 1, "speed": 0.8, "intelligence": 0.2},
+            "gpt-large": {"cost": 0.1, "speed": 0.3, "intelligence": 1},
+            "o-fast": {"cost": 0.9, "speed": 1, "intelligence": 0.4},
+        },
+    }}});
+    let file = Path::new("/home/me/mcp.json");
+    let config = Config::read(&text.to_string(), file, Layer::User);
+    assert_eq!(config.problems(), []);
+    let sampler = providers::sampler(&config, &Environment::default(), Unasked);
+    let sampler = sampler.unwrap().unwrap();
+    for (preferences, model) in [
+        // Without priorities the first one stays.
+        (json!({}), "gpt-middle"),
+        (json!({"hints": [{"name": "small"}]}), "gpt-small"),
+        // Each priority alone, among all.
+        (json!({"costPriority": 1}), "gpt-small"),
+        (json!({"speedPriority": 0.2}), "o-fast"),
+        (json!({"intelligencePriority": 1}), "gpt-large"),
+        // Together, by their weights; a model without scores is in the middle.
+        (
+            json!({"costPriority": 0.2, "intelligencePriority": 1}),
+            "gpt-large",
+        ),
+        (
+            json!({"costPriority": 1, "intelligencePriority": 0.2}),
+            "gpt-small",
+        ),
+        // Among those that fit the first hint that fits any.
+        (
+            json!({"hints": [{"name": "gpt"}], "speedPriority": 1}),
+            "gpt-small",
+        ),
+        (
+            json!({"hints": [{"name": "none"}, {"name": "o-"}], "costPriority": 1}),
+            "o-fast",
+        ),
+        (
+            json!({"hints": [{"name": "none"}], "intelligencePriority": 1}),
+            "gpt-large",
+        ),
+    ] {
+        let mut question = plain();
+        question["modelPreferences"] = preferences.clone();
+        ask(&sampler, &question).await.unwrap();
+        let asked = api.requests().pop().unwrap();
+        assert_eq!(asked.body["model"], model, "{preferences}");
     }
 }
 

@@ -66,7 +66,7 @@ pub use limits::LimitsSection;
 pub use network::{CertificateFile, NetworkSection, ProxySection};
 pub use placed::Placed;
 pub use provider_key::KeySection;
-pub use providers::{ProviderKind, ProviderSection, ProvidersSection};
+pub use providers::{ProviderKind, ProviderSection, ProvidersSection, ScoresSection};
 
 use super::client::Client;
 use super::fields::{Visibility, is_called};

@@ -20,6 +20,7 @@ const KEYS: &[&str] = &[
     "base_url",
     "model",
     "models",
+    "scores",
     "api_key",
     "api_key_env",
     "max_tokens",
@@ -28,6 +29,7 @@ const KEYS: &[&str] = &[
     "tools",
 ];
 const TYPES: &[&str] = &["openai", "anthropic"];
+const SCORES: &[&str] = &["cost", "speed", "intelligence"];
 const FIELDS: &[&str] = &["max_tokens", "max_completion_tokens"];
 
 /// The key that names the default provider.
@@ -55,6 +57,8 @@ pub struct ProviderSection {
     pub model: String,
     /// Other models that a server may request.
     pub models: Vec<String>,
+    /// The strengths of models, by their names.
+    pub scores: Vec<(String, ScoresSection)>,
     /// The API key.
     pub key: Option<KeySection>,
     /// Longest answer, in tokens.
@@ -65,6 +69,18 @@ pub struct ProviderSection {
     pub timeout: Option<Duration>,
     /// True if models may use tools.
     pub tools: bool,
+}
+
+/// The strengths of a model, each from 0 to 1; `None` where the file does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ScoresSection {
+    /// Its price: 1 is the cheapest.
+    pub cost: Option<f64>,
+    /// Its speed: 1 is the fastest.
+    pub speed: Option<f64>,
+    /// Its intelligence: 1 is the most capable.
+    pub intelligence: Option<f64>,
 }
 
 /// The API of a provider.
@@ -157,6 +173,7 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
         let expected = "a list of names of models";
         texts(list, &format!("`models` of {whose}"), expected, report)
     });
+    let scores = scores(node, &whose, report);
     let key = key(node, folder, report);
     let is_completion = get(node, "tokens_field")
         .is_some()
@@ -209,6 +226,7 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
         base_url,
         model: model?,
         models,
+        scores,
         key,
         max_tokens,
         is_completion: is_completion.map(|at| at == 1),
@@ -216,6 +234,48 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
         tools: tools.unwrap_or(true),
     };
     (report.errors() == before).then_some(section)
+}
+
+/// Reads the strengths of models: `{"small": {"cost": 0.9, "speed": 1}}`.
+fn scores(node: &Node, whose: &str, report: &mut Report) -> Vec<(String, ScoresSection)> {
+    const EXPECTED: &str = "an object such as `{ \"MODEL\": { \"cost\": 0.9, \"speed\": 0.8, \"intelligence\": 0.4 } }`";
+    let Some(scores) = get(node, "scores") else {
+        return Vec::new();
+    };
+    let what = format!("`scores` of {whose}");
+    let Some(models) = scores.object() else {
+        wrong(&what, scores, EXPECTED, report);
+        return Vec::new();
+    };
+    let mut read = Vec::new();
+    for model in latest(models) {
+        let what = format!("{what} for {}", quote_name(&model.key));
+        if model.value.object().is_none() {
+            wrong(&what, &model.value, EXPECTED, report);
+            continue;
+        }
+        unknown_keys(&model.value, &what, SCORES, report);
+        let mut score = |key: &str| {
+            let node = get(&model.value, key)?;
+            let number = match &node.kind {
+                NodeKind::Number(number) => number.parse::<f64>().ok(),
+                _ => None,
+            };
+            let number = number.filter(|number| (0.0..=1.0).contains(number));
+            if number.is_none() {
+                let expected = "a number from 0 to 1";
+                wrong(&format!("`{key}` in {what}"), node, expected, report);
+            }
+            number
+        };
+        let scores = ScoresSection {
+            cost: score("cost"),
+            speed: score("speed"),
+            intelligence: score("intelligence"),
+        };
+        read.push((model.key.clone(), scores));
+    }
+    read
 }
 
 /// Reads a text that must be present.

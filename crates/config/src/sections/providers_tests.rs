@@ -62,6 +62,38 @@ fn every_key_is_read_in_either_case() {
 }
 
 #[test]
+fn strengths_of_models_are_numbers_from_0_to_1() {
+    let read_scores = |scores: &str| {
+        read(&format!(
+            r#"{{"providers": {{"local": {{"type": "openai", "base_url": "http://localhost/v1",
+                "model": "small", "models": ["large"], "scores": {scores}}}}}}}"#
+        ))
+    };
+    let config =
+        read_scores(r#"{"small": {"cost": 0.9, "speed": 1}, "large": {"intelligence": 0.95}}"#);
+    assert_eq!(config.problems(), []);
+    let [small, large] = config.providers().providers[0].scores.as_slice() else {
+        panic!("{:?}", config.providers());
+    };
+    assert_eq!((small.0.as_str(), large.0.as_str()), ("small", "large"));
+    assert_eq!(
+        (small.1.cost, small.1.speed, small.1.intelligence),
+        (Some(0.9), Some(1.0), None)
+    );
+    assert_eq!(large.1.intelligence, Some(0.95));
+    for bad in [
+        r#"["small"]"#,
+        r#"{"small": 1}"#,
+        r#"{"small": {"cost": 1.5}}"#,
+        r#"{"small": {"speed": "fast"}}"#,
+        r#"{"small": {"price": 1}}"#,
+    ] {
+        let config = read_scores(bad);
+        assert_eq!(config.problems().len(), 1, "{bad}: {:?}", config.problems());
+    }
+}
+
+#[test]
 fn keys_come_from_variables_and_files() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("key"), "from-file\n").unwrap();

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use crate::config::{
     Config, NetworkSection, Placed, Problem, ProblemKind, ProviderKind, ProviderSection,
-    ProxySection,
+    ProxySection, ScoresSection,
 };
 use crate::talk::Operator;
 use crate::talk::sampling::{
-    Anthropic, ApiError, OpenAi, Provider, Sampler, SamplingBounds, TokensField,
+    Anthropic, ApiError, ModelScores, OpenAi, Provider, Sampler, SamplingBounds, TokensField,
 };
 use crate::transport::{Environment, Proxy};
 
@@ -78,6 +78,16 @@ pub fn bounds(config: &Config) -> SamplingBounds {
     bounds
 }
 
+/// The strengths of a model; in the middle where the file does not say.
+fn rated(scores: ScoresSection) -> ModelScores {
+    let usual = ModelScores::default();
+    ModelScores {
+        cost: scores.cost.unwrap_or(usual.cost),
+        speed: scores.speed.unwrap_or(usual.speed),
+        intelligence: scores.intelligence.unwrap_or(usual.intelligence),
+    }
+}
+
 /// By which way providers are reached.
 struct Way<'c> {
     network: &'c NetworkSection,
@@ -141,6 +151,9 @@ impl<'c> Way<'c> {
                 }
                 if let Some(timeout) = section.timeout {
                     api = api.timeout(timeout);
+                }
+                for (model, scores) in &section.scores {
+                    api = api.scores(model.clone(), rated(*scores));
                 }
                 api.models(section.models.iter().cloned())
                     .tools(section.tools)

@@ -1,10 +1,12 @@
 //! The common part of all model APIs over HTTP.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::choice::ModelScores;
 use super::provider::ProviderError;
 use crate::secret::{Redactor, Secret};
 use crate::spec::AddressRange;
@@ -35,6 +37,7 @@ pub enum ApiError {
 pub(super) struct Api {
     pub(super) name: String,
     pub(super) models: Vec<String>,
+    pub(super) scores: BTreeMap<String, ModelScores>,
     pub(super) takes_tools: bool,
     pub(super) max_tokens: Option<u64>,
     pub(super) timeout: Duration,
@@ -52,6 +55,7 @@ impl Api {
         Ok(Self {
             name: name.to_owned(),
             models: vec![model.to_owned()],
+            scores: BTreeMap::new(),
             takes_tools: true,
             max_tokens: None,
             timeout: TIMEOUT,
@@ -201,6 +205,17 @@ macro_rules! api {
                 self
             }
 
+            /// Sets the strengths of a model, which the priorities of servers choose by.
+            #[must_use]
+            pub fn scores(
+                mut self,
+                model: impl Into<String>,
+                scores: $crate::talk::sampling::ModelScores,
+            ) -> Self {
+                self.api.scores.insert(model.into(), scores);
+                self
+            }
+
             /// Sets whether models are given tools; the default is yes.
             #[must_use]
             pub fn tools(mut self, takes_tools: bool) -> Self {
@@ -244,6 +259,10 @@ macro_rules! api {
 
             fn models(&self) -> &[String] {
                 &self.api.models
+            }
+
+            fn scores(&self, model: &str) -> Option<$crate::talk::sampling::ModelScores> {
+                self.api.scores.get(model).copied()
             }
 
             fn takes_tools(&self) -> bool {

@@ -16,6 +16,7 @@ mod api;
 mod approval;
 mod balance;
 mod bounds;
+mod choice;
 mod meter;
 mod model;
 #[cfg(feature = "sampling")]
@@ -30,6 +31,7 @@ pub use anthropic::Anthropic;
 pub use api::ApiError;
 pub use approval::{SamplingApproval, SamplingRequest};
 pub use bounds::SamplingBounds;
+pub use choice::ModelScores;
 pub use model::{
     Media, ModelAnswer, ModelRequest, ModelTool, Part, Prompt, Role, Stop, ToolUse, Turn,
 };

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::choice::ModelScores;
 use super::model::{ModelAnswer, ModelRequest};
 
 /// The future of a model's answer.
@@ -29,6 +30,13 @@ pub trait Provider: Send + Sync {
         None
     }
 
+    /// Returns the strengths of one of its models, if the user has rated it. A server's priorities
+    /// choose by them.
+    fn scores(&self, model: &str) -> Option<ModelScores> {
+        let _ = model;
+        None
+    }
+
     /// Sends one request to a model. Dropping the future cancels it.
     fn complete<'a>(&'a self, request: &'a ModelRequest) -> Completing<'a>;
 }
@@ -48,6 +56,10 @@ impl<P: Provider + ?Sized> Provider for Arc<P> {
 
     fn max_tokens(&self) -> Option<u64> {
         (**self).max_tokens()
+    }
+
+    fn scores(&self, model: &str) -> Option<ModelScores> {
+        (**self).scores(model)
     }
 
     fn complete<'a>(&'a self, request: &'a ModelRequest) -> Completing<'a> {

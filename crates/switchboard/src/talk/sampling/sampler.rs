@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use switchboard_wire::{CreateMessageParams, CreateMessageResult, ModelPreferences, Raw};
+use switchboard_wire::{CreateMessageParams, CreateMessageResult, Raw};
 
 use super::approval::{SamplingApproval, SamplingRequest};
 use super::bounds::SamplingBounds;
+use super::choice::choose;
 use super::meter::Meter;
 use super::model::{ModelAnswer, ModelRequest, Part};
 use super::provider::{Provider, ProviderError};
@@ -23,7 +24,7 @@ use crate::talk::{Answering, Sample};
 /// Every request is within [`SamplingBounds`] and approved by an [`Operator`]. No context of other servers is
 /// added, whatever `includeContext` says.
 pub struct Sampler {
-    /// The providers; the first one is used unless a server prefers a model of another.
+    /// The providers; `choice` selects one of their models.
     providers: Vec<Arc<dyn Provider>>,
     operator: SharedOperator,
     bounds: SamplingBounds,
@@ -173,32 +174,6 @@ impl fmt::Debug for Sampler {
             .field("bounds", &self.bounds)
             .finish_non_exhaustive()
     }
-}
-
-/// The model that a server's wishes lead to: the first wish that is part of a configured model's name, or
-/// else the first model of the first provider. What matters to a server (cost, speed, cleverness) is not
-/// known of any model, so that it decides nothing.
-fn choose<'p>(
-    providers: &'p [Arc<dyn Provider>],
-    wishes: Option<&ModelPreferences>,
-) -> Option<(&'p Arc<dyn Provider>, &'p str)> {
-    let of = |provider: &'p Arc<dyn Provider>| {
-        let models = provider.models().iter();
-        models.map(move |model| (provider, model.as_str()))
-    };
-    // 2025-11-25: hints are substrings of model names, in order of preference, and advisory.
-    let hints = wishes.map(ModelPreferences::hints).unwrap_or_default();
-    for hint in hints.iter().filter_map(|hint| hint.name()) {
-        let hint = hint.to_ascii_lowercase();
-        let mut models = providers.iter().flat_map(of);
-        let is_meant = |model: &str| model.to_ascii_lowercase().contains(&hint);
-        if !hint.is_empty()
-            && let Some(found) = models.find(|(_, model)| is_meant(model))
-        {
-            return Some(found);
-        }
-    }
-    providers.iter().flat_map(of).next()
 }
 
 /// Writes an answer. Texts alone become one block, which every version of the protocol takes; with uses of
