@@ -59,7 +59,7 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
             diagnosis.steps.push(step.into());
         }
         HostError::Twice(_) | HostError::ToolTwice { .. } => {
-            diagnosis.steps.push("give one of them another name".into())
+            diagnosis.steps.push("give one of them another name".into());
         }
         HostError::Offline { .. } => diagnosis
             .steps

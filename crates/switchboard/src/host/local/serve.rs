@@ -54,14 +54,14 @@ impl Calls {
         Some(match method {
             "initialize" => success(
                 id,
-                json!({
+                &json!({
                     "protocolVersion": Version::NEWEST_LEGACY.as_str(),
                     "capabilities": {"tools": {}},
                     "serverInfo": {"name": "local", "version": env!("CARGO_PKG_VERSION")},
                 }),
             ),
-            "ping" => success(id, json!({})),
-            "tools/list" => success(id, json!({"tools": tools.definitions()})),
+            "ping" => success(id, &json!({})),
+            "tools/list" => success(id, &json!({"tools": tools.definitions()})),
             "tools/call" => {
                 let name = params.get("name").and_then(Value::as_str);
                 let Some(tool) = name.and_then(|name| tools.get(name)) else {
@@ -87,7 +87,7 @@ impl Calls {
         };
         let (id, _) = self.requests.remove(&task)?;
         Some(match output {
-            Some(output) => success(&id, output.result()),
+            Some(output) => success(&id, &output.result()),
             None => failure(&id, code::INTERNAL_ERROR, "the tool panicked"),
         })
     }
@@ -103,7 +103,7 @@ impl Calls {
     }
 }
 
-fn success(id: &Value, result: Value) -> Value {
+fn success(id: &Value, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
