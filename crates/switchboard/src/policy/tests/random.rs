@@ -162,6 +162,7 @@ fn flip(rules: &mut Rules, who: &mut Who, verb: &mut Verb, target: &Target<'_>, 
             let lists = match list {
                 List::Server(_) => of_server.unwrap(),
                 List::Agent => &mut agent.unwrap().tools,
+                List::Host => panic!("a policy has no list of the host"),
             };
             lists.block.retain(|one| **one != **pattern);
         }
