@@ -231,9 +231,10 @@ pub(crate) async fn register(
             offers_registration: false,
         });
     };
-    // A public client if the issuer allows it: a secret on a person's machine protects nothing.
+    // A public client if the issuer allows it: a secret on a person's machine protects nothing. Else the secret in the
+    // form: issuers on the Python SDK look there for the client id, also where the secret is in the header.
     let methods = issuer.auth_methods.as_deref().unwrap_or_default();
-    let wanted = ["none", "client_secret_basic", "client_secret_post"];
+    let wanted = ["none", "client_secret_post", "client_secret_basic"];
     let method = wanted
         .into_iter()
         .find(|method| methods.iter().any(|known| known == method))

@@ -247,19 +247,24 @@ async fn a_client_proves_itself_as_the_issuer_advertises() {
 
 #[tokio::test]
 async fn a_registered_client_proves_itself_as_it_was_registered() {
-    let document = issuer_with(&json!({
-        "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"]
-    }));
-    let given = json!({
-        "client_id": "r", "client_secret": "s", "token_endpoint_auth_method": "client_secret_post"
-    });
-    let net = Net::with(&[(ISSUER_METADATA, ok(&document)), (REGISTER, ok(&given))]);
-    log_in(&authorizer(&net)).await.expect("a login");
-    assert_eq!(
-        net.to(REGISTER)[0].json["token_endpoint_auth_method"],
-        "client_secret_basic"
-    );
-    assert_eq!(net.to(TOKEN)[0].form["client_secret"], "s");
+    let methods = ["client_secret_basic", "client_secret_post"];
+    let document = issuer_with(&json!({"token_endpoint_auth_methods_supported": methods}));
+    for method in methods {
+        let given =
+            json!({"client_id": "r", "client_secret": "s", "token_endpoint_auth_method": method});
+        let net = Net::with(&[(ISSUER_METADATA, ok(&document)), (REGISTER, ok(&given))]);
+        log_in(&authorizer(&net)).await.expect("a login");
+        // In the form, where issuers on the Python SDK look for the client id.
+        assert_eq!(
+            net.to(REGISTER)[0].json["token_endpoint_auth_method"],
+            "client_secret_post"
+        );
+        // The issuer's own choice counts, whatever was asked for.
+        let sent = &net.to(TOKEN)[0];
+        let is_basic = method == "client_secret_basic";
+        assert_eq!(sent.headers.contains_key("authorization"), is_basic);
+        assert_eq!(sent.form.contains_key("client_secret"), !is_basic);
+    }
 }
 
 #[tokio::test]
