@@ -81,17 +81,15 @@ async fn login_of(server: &str, hosting: &Hosting<'_>) -> Result<LoginDocument, 
     let stored = stored.map_err(|error| hosting.login_failure(&error, server))?;
     let settings = authorizer.settings();
     let profile = Some(settings.profile.as_str()).filter(|profile| !profile.is_empty());
-    Ok(match stored {
+    let mut login = match stored {
         Some(credential) => LoginDocument::of(server, &credential, store),
-        None => LoginDocument {
-            state: if settings.grant.is_unattended() {
-                LoginState::Automatic
-            } else {
-                LoginState::NotLoggedIn
-            },
-            ..LoginDocument::without(server, profile, store)
-        },
-    })
+        None => LoginDocument::without(server, profile, store),
+    };
+    // Also where a token is stored: one that has expired is no reason for a login.
+    if settings.grant.is_unattended() {
+        login.state = LoginState::Automatic;
+    }
+    Ok(login)
 }
 
 fn not_approved(server: &str) -> Failure {

@@ -127,6 +127,9 @@ impl LoginDocument {
     /// The end of the login, in words.
     pub(crate) fn expiry(&self) -> String {
         match (&self.expires_at, self.is_renewable) {
+            (Some(at), false) if self.state == LoginState::Automatic => {
+                format!("{at}, then another token is got")
+            }
             (Some(at), true) => format!("{at}, renewed automatically"),
             (Some(at), false) => format!("{at}, then a new login is needed"),
             (None, _) => "the issuer does not say".to_owned(),

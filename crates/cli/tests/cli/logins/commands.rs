@@ -234,6 +234,26 @@ fn the_status_says_issuer_scopes_end_and_store() {
 }
 
 #[test]
+fn a_client_for_itself_never_needs_a_login_also_once_its_token_has_expired() {
+    let stage = Stage::new(&["client=machine:secret", "access-life=1"]);
+    stage.describe(
+        r#"{"grant": "client_credentials", "clientId": "machine", "clientSecret": "secret"}"#,
+    );
+    for is_stored in [false, true] {
+        let status = stage.run(&["auth", "status", "tickets"]);
+        assert_eq!(status.code, Some(0), "{}", status.stdout);
+        let state = "tickets: no login needed: tokens are got without a person\n";
+        assert!(status.stdout.starts_with(state), "{}", status.stdout);
+        let end = ", then another token is got\n";
+        assert_eq!(status.stdout.contains(end), is_stored, "{}", status.stdout);
+        let called = stage.run(&["call", "tickets/echo", "message=hello"]);
+        assert_eq!(called.stdout, "hello\n", "{}", called.stderr);
+        // Only time ends the token here, as it is stored.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+    }
+}
+
+#[test]
 fn a_server_that_is_removed_leaves_a_note_about_its_login() {
     let stage = Stage::new(&[]);
     stage.log_in(&[]);
