@@ -19,6 +19,5 @@ pub mod rmcp_client;
 pub mod rmcp_server;
 #[cfg(feature = "partners")]
 pub mod rmcp_talker;
-#[cfg(feature = "partners")]
 pub mod running;
 pub mod talk;

@@ -1,12 +1,14 @@
 """A resource server on fastmcp 4: `oauth_resource_fastmcp.py PORT ISSUER`.
 
 Lets in requests with a JWT of the issuer, which is asked for its keys, and for this server alone. A token that is
-bound to a key (RFC 9449) needs a proof of the key; fastmcp itself only knows bearer tokens.
+bound to a key (RFC 9449) needs a proof of the key; fastmcp itself only knows bearer tokens. With OAUTH_DPOP=required
+it lets in no others, and its challenges say so.
 """
 
 import base64
 import hashlib
 import json
+import os
 import sys
 import time
 
@@ -59,11 +61,26 @@ class Proofs:
     def __init__(self, inner, url):
         self.inner = inner
         self.url = url
+        self.is_required = os.environ.get("OAUTH_DPOP") == "required"
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "http":
             scope = {**scope, "headers": self.checked(scope)}
-        await self.inner(scope, receive, send)
+        await self.inner(scope, receive, self.challenging(send) if self.is_required else send)
+
+    def challenging(self, send):
+        """Names the scheme that is wanted in challenges."""
+
+        def named(name, value):
+            is_challenge = name == b"www-authenticate"
+            return name, value.replace(b"Bearer", b"DPoP", 1) if is_challenge else value
+
+        async def sending(message):
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [named(*pair) for pair in message["headers"]]}
+            await send(message)
+
+        return sending
 
     def checked(self, scope):
         headers = scope["headers"]
@@ -78,6 +95,9 @@ class Proofs:
                 good = False
             print("proof", "good" if good else "bad", flush=True)
             return others + ([(b"authorization", f"Bearer {token}".encode())] if good else [])
+        if scheme == "Bearer" and self.is_required:
+            print("bearer token refused", flush=True)
+            return others
         if scheme == "Bearer" and token.count(".") == 2:
             if "cnf" in json.loads(unpacked(token.split(".")[1])):
                 return others

@@ -12,6 +12,7 @@ mod everything;
 #[path = "../cli/home.rs"]
 #[allow(dead_code, reason = "it is shared")]
 mod home;
+mod logins;
 mod modern;
 #[path = "../cli/prompt.rs"]
 #[allow(dead_code, reason = "it is shared")]
