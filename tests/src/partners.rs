@@ -223,6 +223,36 @@ pub fn typescript_oauth(port: u16, issuer_port: u16, strict: bool) -> Launch {
     launch
 }
 
+/// Starts the keyring of GNOME on the session bus of its environment: the machine's own, or the one that was unpacked.
+/// It opens the keyring with the password on its stdin.
+#[must_use]
+pub fn keyring_daemon() -> Launch {
+    const PROGRAM: &str = "gnome-keyring-daemon";
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut own = std::env::split_paths(&path).map(|folder| folder.join(PROGRAM));
+    let launch = own.find(|path| path.is_file()).map_or_else(
+        || {
+            let root = Path::new("debian");
+            let program = installed(&root.join("usr/bin").join(PROGRAM));
+            let libraries = installed(&root.join("usr/lib"));
+            // Its libraries are in a folder that is named after the architecture.
+            let folders = std::fs::read_dir(&libraries)
+                .into_iter()
+                .flatten()
+                .flatten();
+            let folders = folders.map(|entry| entry.path());
+            let mut folders = folders.filter(|folder| folder.join("libgck-1.so.0").exists());
+            let folder = folders.next().unwrap_or(libraries);
+            Launch::program(program).env("LD_LIBRARY_PATH", utf8(&folder))
+        },
+        Launch::program,
+    );
+    launch
+        .arg("--unlock")
+        .arg("--foreground")
+        .arg("--components=secrets")
+}
+
 /// Starts our server on rmcp 3.8 over streamable HTTP; `exe` is
 /// `env!("CARGO_BIN_EXE_rmcp3-http-server")`. Port 0 picks one.
 pub fn rmcp3_http(exe: impl Into<PathBuf>, port: u16) -> Launch {

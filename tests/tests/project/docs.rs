@@ -114,6 +114,15 @@ fn every_test_that_the_page_on_invariants_names_exists() {
 }
 
 #[test]
+fn every_test_that_the_page_on_logins_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/auth.md")).unwrap();
+    let tried = page.split("## Tried with").nth(1).unwrap();
+    let named = count_named_tests(tried);
+    assert!(named > 10, "only {named} tests are named");
+}
+
+#[test]
 fn every_test_that_the_page_on_security_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = fs::read_to_string(root.join("docs/security.md")).unwrap();

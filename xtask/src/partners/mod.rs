@@ -7,6 +7,8 @@
 //! only `cargo xtask check --full` starts, and the clients of the benchmark are installed by who needs them.
 
 pub(crate) mod clients;
+#[cfg(target_os = "linux")]
+mod debian;
 mod npm;
 mod pins;
 mod python;
@@ -57,7 +59,14 @@ pub(crate) fn install() -> Result<(), String> {
         extra.any(|other| other.name == folder.name)
     };
     let folders = pins::FOLDERS.iter().filter(|folder| !is_extra(folder));
-    install_all(folders.copied(), pins::VENVS)
+    install_all(folders.copied(), pins::VENVS)?;
+    #[cfg(target_os = "linux")]
+    {
+        let (outcome, seconds) =
+            timed(debian::install).map_err(|error| format!("{}: {error}", debian::FOLDER))?;
+        report(debian::FOLDER, outcome, seconds);
+    }
+    Ok(())
 }
 
 /// Installs the servers of the fleet test and a Node that runs them, unless they are there already.
@@ -94,8 +103,7 @@ fn install_all(folders: impl Iterator<Item = Folder>, venvs: &[Venv]) -> Result<
     let mut failures = Vec::new();
     for (name, result) in results {
         match result {
-            Ok((Outcome::Reused, _)) => println!("{name}: reused"),
-            Ok((Outcome::Installed, seconds)) => println!("{name}: installed in {seconds:.1} s"),
+            Ok((outcome, seconds)) => report(name, outcome, seconds),
             Err(error) => failures.push(format!("{name}: {error}")),
         }
     }
@@ -106,6 +114,13 @@ fn install_all(folders: impl Iterator<Item = Folder>, venvs: &[Venv]) -> Result<
         "{}\ninstalling partners needs the npm and PyPI registries",
         failures.join("\n")
     ))
+}
+
+fn report(name: &str, outcome: Outcome, seconds: f64) {
+    match outcome {
+        Outcome::Reused => println!("{name}: reused"),
+        Outcome::Installed => println!("{name}: installed in {seconds:.1} s"),
+    }
 }
 
 /// Rewrites the lock files of the folders that are named, or of all.

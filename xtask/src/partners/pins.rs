@@ -117,6 +117,15 @@ pub(crate) const FLEET: Folder = Folder {
     by_platform: false,
 };
 
+/// The packages from Debian 12, with a star for the number of a rebuild, which differs by architecture: a keyring and
+/// the libraries that servers mostly lack.
+#[cfg(target_os = "linux")]
+pub(crate) const DEBIAN: &[Pin] = &[
+    pin("gnome-keyring", "42.1-1*"),
+    pin("libgck-1-0", "3.41.1-1*"),
+    pin("libgcr-base-3-1", "3.41.1-1*"),
+];
+
 /// All folders of packages from npm.
 pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, OAUTH, NODE, CLIENTS, CLIENTS_NODE, FLEET];
 

@@ -1,6 +1,8 @@
 //! Logins at issuers that others wrote: at a terminal with a browser, by a pasted address, on another device and in
 //! two processes.
 
+#[cfg(target_os = "linux")]
+mod keyring;
 mod oidc;
 mod oidc_clients;
 mod own_issuers;
