@@ -58,6 +58,7 @@ mod http_retries;
 mod http_sessions;
 mod http_streams;
 mod issuer_browser;
+mod login_canaries;
 mod sampling_support;
 mod server_lists;
 mod server_repeats;

@@ -135,6 +135,7 @@ faults! {
     Challenge LinkPrivate "link-private" Set("header", "Bearer resource_metadata=\"https://192.168.0.1/.well-known/oauth-protected-resource\""), "Names a private address as the place of the resource metadata.";
     Challenge LinkFile "link-file" Set("header", "Bearer resource_metadata=\"file:///etc/passwd\""), "Names a file as the place of the resource metadata.";
     Challenge LinkPlainHttp "link-plain-http" Set("header", "Bearer resource_metadata=\"http://metadata.example/resource.json\""), "Names a place without TLS on another host.";
+    Challenge ChallengeRepeats "challenge-repeats" Special, "Answers 401 with a challenge that repeats the token.";
     ResourceMetadata ResourceMismatch "resource-mismatch" Set("resource", "\"https://other.example/mcp\""), "The metadata is about another server.";
     ResourceMetadata ResourceMissing "resource-missing" Remove("resource"), "The metadata does not say which server it is about.";
     ResourceMetadata ResourceNumber "resource-number" Set("resource", "7"), "The metadata has a number in place of the server.";
@@ -235,6 +236,7 @@ faults! {
     Token TokenRedirect "token-redirect" Redirect("https://evil.example/token"), "The request is redirected to another host.";
     Token TokenRedirectMetadataService "token-redirect-metadata-service" Redirect(METADATA_SERVICE), "The request is redirected to a cloud's metadata service.";
     Token TokenHostileError "token-hostile-error" Special, "The request is refused with escape sequences and 32 KiB of text.";
+    Token TokenRepeats "token-repeats" Special, "The request is refused with all secrets that were in it.";
     Refresh RefreshTimeout "refresh-timeout" Never, "A refresh is processed and never answered.";
     Refresh RefreshReset "refresh-reset" Reset, "A refresh is processed and the connection reset.";
     Refresh Refresh500 "refresh-500" Status(500), "A refresh is processed and answered with status 500.";
@@ -245,6 +247,7 @@ faults! {
     Refresh RefreshScopeMore "refresh-scope-more" Special, "A refresh grants a scope that was not asked for.";
     Refresh RefreshHtml "refresh-html" Html, "A refresh is processed and answered with a page of HTML.";
     Refresh RefreshNoType "refresh-no-type" Remove("token_type"), "A refresh is answered without a `token_type`.";
+    Refresh RefreshRepeats "refresh-repeats" Special, "A refresh is refused with all secrets that were in it.";
     Device DeviceDenied "device-denied" Special, "The person refuses on the other device.";
     Device DeviceExpired "device-expired" Special, "The device code expires at once.";
     Device DeviceSlowDown "device-slow-down" Special, "Every poll is answered with `slow_down`.";

@@ -43,12 +43,14 @@ mod options;
 mod register;
 mod reply;
 mod resource;
+mod secrets;
 mod state;
 mod token;
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -78,6 +80,7 @@ struct Inner {
     faults: Faults,
     state: Mutex<State>,
     journal: Option<File>,
+    secrets: Option<File>,
 }
 
 /// The addresses at which the server and its issuer are.
@@ -193,16 +196,19 @@ impl Issuer {
     /// Makes an issuer.
     ///
     /// # Errors
-    /// Fails when its journal cannot be opened.
+    /// Fails when its journal, or the file for secrets, cannot be opened.
     pub fn new(options: IssuerOptions) -> io::Result<Self> {
-        let journal = options.journal.as_ref();
-        let journal = journal
-            .map(|path| OpenOptions::new().append(true).create(true).open(path))
-            .transpose()?;
+        let open = |path: Option<&PathBuf>| {
+            path.map(|path| OpenOptions::new().append(true).create(true).open(path))
+                .transpose()
+        };
+        let journal = open(options.journal.as_ref())?;
+        let secrets = open(options.secrets.as_ref())?;
         Ok(Self(Arc::new(Inner {
             faults: Faults::new(&options.faults),
             state: Mutex::new(State::new(&options)),
             journal,
+            secrets,
             options,
         })))
     }
@@ -271,6 +277,7 @@ impl Issuer {
             None
         };
         self.0.record(&mut state, entry);
+        self.0.record_secrets(asked, refused.as_ref());
         refused
     }
 }
@@ -347,6 +354,7 @@ impl Inner {
         // A test that looks at the journal must not change it.
         if !matches!(route, Route::Journal | Route::Control) {
             self.record(&mut state, entry);
+            self.record_secrets(asked, Some(&reply));
         }
         reply
     }
@@ -404,6 +412,20 @@ impl Inner {
             _ => return Err(Refusal::invalid_request("expire, forget or revoke")),
         }
         Ok(IssuerReply::json(200, json!({})))
+    }
+
+    /// Writes down the secrets of a request and of its answer, if there is a file for them.
+    fn record_secrets(&self, asked: &IssuerRequest<'_>, reply: Option<&IssuerReply>) {
+        let Some(mut file) = self.secrets.as_ref() else {
+            return;
+        };
+        let issued = reply.map(secrets::of_reply).unwrap_or_default();
+        for secret in secrets::of_request(asked).into_iter().chain(issued) {
+            let mut line = serde_json::to_string(&secret).unwrap_or_default();
+            line.push('\n');
+            // One write, so that the line is whole. A full disk shows in the test that reads it.
+            let _ = file.write_all(line.as_bytes());
+        }
     }
 
     fn record(&self, state: &mut State, mut entry: JournalEntry) {

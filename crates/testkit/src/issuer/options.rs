@@ -185,6 +185,8 @@ pub struct IssuerOptions {
     pub faults: Vec<IssuerFault>,
     /// A file that gets a line for each request.
     pub journal: Option<PathBuf>,
+    /// A file that gets every secret that passes, in the clear.
+    pub secrets: Option<PathBuf>,
 }
 
 impl Default for IssuerOptions {
@@ -221,6 +223,7 @@ impl Default for IssuerOptions {
             resource: ResourceRule::default(),
             faults: Vec::new(),
             journal: None,
+            secrets: None,
         }
     }
 }
@@ -362,6 +365,11 @@ pub const SETTINGS: &[(&str, &str, &str)] = &[
         "FILE",
         "A file that gets a line for each request.",
     ),
+    (
+        "secrets",
+        "FILE",
+        "A file that gets every secret that passes, in the clear: tests look for them elsewhere.",
+    ),
 ];
 
 impl IssuerOptions {
@@ -500,6 +508,7 @@ impl IssuerOptions {
                 }
             }
             "journal" => self.journal = Some(PathBuf::from(value)),
+            "secrets" => self.secrets = Some(PathBuf::from(value)),
             _ => return None,
         }
         Some(())

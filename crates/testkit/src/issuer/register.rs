@@ -91,6 +91,10 @@ impl Inner {
         // RFC 7591, 3.2.1: the answer repeats the metadata as it was registered.
         let mut answer = document;
         answer["client_id"] = json!(client.id);
+        // RFC 7592: the token with which the client could change its registration.
+        answer["registration_access_token"] = json!(random("registration-"));
+        let place = format!("{}/register/{}", self.issuer(asked.site), client.id);
+        answer["registration_client_uri"] = json!(place);
         answer["client_id_issued_at"] = json!(super::jwt::now());
         answer["token_endpoint_auth_method"] = json!(client.auth.name());
         answer["grant_types"] = json!(client.grants);

@@ -222,7 +222,11 @@ impl Inner {
         let mut put = |name: &str, value: &str| params.push(format!("{name}=\"{value}\""));
         if let Some(error) = denied.error {
             put("error", error);
-            put("error_description", &denied.about);
+            if self.faults.strikes(FaultKind::ChallengeRepeats) {
+                put("error_description", &super::secrets::repeat(asked));
+            } else {
+                put("error_description", &denied.about);
+            }
         }
         let scope = denied
             .scope

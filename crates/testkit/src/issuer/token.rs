@@ -58,6 +58,17 @@ impl Inner {
                 ..Refusal::new(error, "a fault of the issuer")
             });
         }
+        let repeats = match endpoint {
+            Endpoint::Refresh => FaultKind::RefreshRepeats,
+            _ => FaultKind::TokenRepeats,
+        };
+        if self.faults.strikes(repeats) {
+            // As an answer and not as a refusal: the journal must have no secret in it.
+            "invalid_grant".clone_into(&mut entry.outcome);
+            let about = super::secrets::repeat(asked);
+            let answer = json!({"error": "invalid_grant", "error_description": about});
+            return Ok(IssuerReply::json(400, answer));
+        }
         if endpoint == Endpoint::Token && self.faults.strikes(FaultKind::TokenHostileError) {
             return Err(Refusal::new("invalid_grant", hostile_text()));
         }
@@ -281,6 +292,10 @@ impl Inner {
         }
         if let Some(refresh) = refresh {
             answer["refresh_token"] = json!(refresh);
+        }
+        // OpenID Connect: who asks for `openid` gets a statement about the person, which no client here reads.
+        if scopes.contains("openid") {
+            answer["id_token"] = json!(random("id-"));
         }
         // The token remembers the scopes that were issued, which a refresh may have narrowed.
         let expires = state.now() + self.options.access_life;

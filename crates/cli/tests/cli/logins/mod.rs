@@ -1,6 +1,7 @@
 //! Logins: with a browser, by a pasted address, on another device and in two processes, against the issuer of the
 //! test server.
 
+mod canaries;
 mod commands;
 mod failures;
 mod keyring;
@@ -8,6 +9,8 @@ mod offers;
 mod terminal;
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -119,6 +122,20 @@ impl Stage {
         let page = visited(&format!("{base}/test/journal"));
         let journal: Value = serde_json::from_str(&page.body).unwrap();
         journal["counts"][name].as_u64().unwrap()
+    }
+
+    /// Has the issuer end all access tokens.
+    pub(super) fn expire(&self) {
+        let base = self.issuer.url().trim_end_matches("/mcp");
+        let authority = base.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(authority).unwrap();
+        let request = format!(
+            "POST /test/expire HTTP/1.1\r\nhost: {authority}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
 
     /// The folder of stored logins.
