@@ -6,6 +6,7 @@ mod commands;
 mod failures;
 mod keyring;
 mod offers;
+mod storage;
 mod terminal;
 
 use std::fs;
