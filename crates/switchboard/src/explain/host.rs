@@ -58,6 +58,17 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
             let step = format!("add an entry at {place}, such as {example}");
             diagnosis.steps.push(step.into());
         }
+        HostError::Denied(denial) => {
+            diagnosis.facts.push(("agent", denial.agent.to_string()));
+            diagnosis.facts.push(("rule", denial.rule.id().to_owned()));
+            let sent = "no: nothing was called".to_owned();
+            diagnosis.facts.push(("sent", sent));
+            let step = format!(
+                "if the agent may do this, say so at `/agents/{}` of your own config file",
+                denial.agent
+            );
+            diagnosis.steps.push(step.into());
+        }
         HostError::Twice(_) | HostError::ToolTwice { .. } => {
             diagnosis.steps.push("give one of them another name".into());
         }

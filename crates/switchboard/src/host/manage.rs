@@ -249,7 +249,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub async fn remove(&self, name: &str) -> Result<(), Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         self.0.remove(&member).await;
         Ok(())
     }
@@ -296,7 +296,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub fn stderr(&self, name: &str) -> Result<Vec<String>, Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         let status = self.status_of(&member);
         let lines = status.stderr.iter();
         Ok(lines.map(|line| member.redact(line)).collect())

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::access::MemberBaseline;
 use super::catalog_keeper::Listing;
+use super::description::Description;
 use super::local::LocalTools;
 #[cfg(feature = "config")]
 use super::registry::describe;

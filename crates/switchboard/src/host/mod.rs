@@ -12,7 +12,7 @@
 //! - `calls`: arguments checked, calls sent, events and the audit.
 //!
 //! [`Host`] wires them together: a new connection goes from the registry to the keeper, the keeper's
-//! snapshots to access, and `Inner::open` awaits one after the other. `member` is one server, which all
+//! snapshots to access, and `HostInner::open` awaits one after the other. `member` is one server, which all
 //! of them are given. `open` has the short ways to a host, `new_server` adds a server and connects to it as one
 //! operation, `local` registers tools that the program runs; `manage` has what its owner does with servers,
 //! `owner` what the owner sees and uses of them. `view` and `requests` are the same for any caller, and
@@ -30,6 +30,8 @@ mod eras;
 mod handle;
 mod limits;
 mod local;
+#[cfg(feature = "auth")]
+mod log_in;
 mod logs;
 mod manage;
 mod member;

@@ -150,7 +150,7 @@ impl Removal<'_> {
         };
         match tokio::time::timeout(limit, opening).await {
             Ok(opened) => opened,
-            Err(_) => Err(member.about(HostError::NewServerTimedOut { limit })),
+            Err(_) => Err(member.with_context(HostError::NewServerTimedOut { limit })),
         }
     }
 

@@ -62,7 +62,7 @@ impl ToolList<'_> {
 
     async fn list(self) -> Result<Vec<ToolHandle>, Error> {
         let (view, host) = (&self.view, &self.view.host);
-        let member = match host.registry.named(self.server) {
+        let member = match host.registry.find(self.server) {
             Ok(member) if host.access.knows(&view.caller, &member.name) => member,
             Err(error) if view.caller.is_owner() => return Err(error),
             // One that the caller may not know of is like one that is not there.

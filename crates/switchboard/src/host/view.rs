@@ -92,14 +92,15 @@ impl View {
                 }
                 let name = entry.key().shared_name();
                 let subject = Subject::new(What::Tool, name).arguments(arguments);
-                match (handle.filtered(), self.host.registry.member(entry.server())) {
-                    (Some(reason), Some(member)) => {
-                        let (calls, denied) = (&self.host.calls, Decision::Deny(reason));
-                        calls.record_refusal(&self.caller, &member, subject, &denied);
-                    }
-                    _ => self.record_denial(&**entry, subject),
+                let absent = || self.host.no_tool(&self.caller, tool.as_str());
+                // A tool that a filter hides is not there for the agent, whatever its grants say.
+                let hidden = (handle.filtered(), self.host.registry.member(entry.server()));
+                if let (Some(reason), Some(member)) = hidden {
+                    let (calls, denied) = (&self.host.calls, Decision::Deny(reason));
+                    calls.record_refusal(&self.caller, &member, subject, &denied);
+                    return Err(absent());
                 }
-                Err(self.host.no_tool(&self.caller, tool.as_str()))
+                Err(self.denial(Target::from(&**entry), subject, absent))
             }
             None if !self.caller.is_owner() => Err(self.missing_tool(tool, arguments)),
             None => {
@@ -227,7 +228,7 @@ impl View {
             Some(pair) => pair,
             None => split_exposed(name).ok()?,
         };
-        let member = self.host.registry.named(server).ok()?;
+        let member = self.host.registry.find(server).ok()?;
         Some((member, Arc::from(own_name)))
     }
 

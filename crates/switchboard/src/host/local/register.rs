@@ -51,14 +51,14 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server, or no such tool that the program registered.
     pub async fn remove_tool(&self, server: &str, tool: &str) -> Result<(), Error> {
-        let member = self.0.registry.named(server)?;
+        let member = self.0.registry.find(server)?;
         let Source::Local(tools) = &member.source else {
-            return Err(member.about(unknown("local tool", tool, Vec::new())));
+            return Err(member.with_context(unknown("local tool", tool, Vec::new())));
         };
         if self.0.withdraw_tool(&member, tools, tool).await {
             Ok(())
         } else {
-            Err(member.about(unknown("local tool", tool, tools.names())))
+            Err(member.with_context(unknown("local tool", tool, tools.names())))
         }
     }
 }
@@ -92,7 +92,7 @@ impl Inner {
                 }
                 Err(NotAdded::Taken) => {
                     let tool = tool.name.clone();
-                    return Err(member.about(HostError::ToolTwice { tool }));
+                    return Err(member.with_context(HostError::ToolTwice { tool }));
                 }
                 // It is being removed: the next attempt finds its name free.
                 Ok(()) | Err(NotAdded::Closed) => tokio::task::yield_now().await,

@@ -55,7 +55,7 @@ fn no_two_servers_have_one_name_until_the_first_is_removed() {
     let script = Script::answering(0);
     let (registry, _) = registry(member("a", &script));
     registry.add(member("a", &script), |_| ()).err().unwrap();
-    let first = registry.named("a").unwrap();
+    let first = registry.find("a").unwrap();
     let before = revision();
     assert!(registry.remove(&first, |_| ()));
     assert!(first.gone.is_cancelled() && !first.is_unchanged_since(before));
