@@ -143,7 +143,7 @@ macro_rules! list {
         /// # Errors
         /// Fails when the list could not be had.
         pub async fn $list(&self) -> Result<Listing<$item>, ServerError> {
-            let listed = self.using(|session| async move {
+            let listed = self.listing(|session| async move {
                 // Before it is read: a change that is announced meanwhile makes it outdated.
                 let (reading, at) = (Reading::on(&session), Instant::now());
                 let listing = session.$list().await?;

@@ -13,14 +13,16 @@ mod pace;
 mod requests;
 
 use std::fmt;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use switchboard_core::limits::pause;
 use switchboard_core::spec::ServerName;
 use switchboard_wire::Era;
 use tokio::sync::{Mutex as AsyncMutex, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 pub use lists::ListRequest;
@@ -30,8 +32,10 @@ use lists::KnownLists;
 use pace::{Pace, Rest};
 
 use crate::error::{ServerError, ServerErrorCause};
-use crate::session::{CloseCause, CloseReason, EraHint, Session, SessionOptions};
-use crate::transport::{Connect, Connector, Peer};
+use crate::session::{
+    CallError, CloseCause, CloseReason, EraHint, OpenError, Session, SessionOptions,
+};
+use crate::transport::{Connect, ConnectError, Connector, Peer, StartError};
 
 /// The connection state of a server.
 #[derive(Debug, Clone)]
@@ -274,7 +278,7 @@ impl Server {
         }
         let made = tokio::select! {
             // Boxed, to keep the future of a call small.
-            made = Box::pin(Session::connect(&self.0.connect, options)) => made.map_err(ServerErrorCause::from),
+            made = Box::pin(self.start(options)) => made.map_err(ServerErrorCause::from),
             () = self.0.retired.cancelled() => Err(ServerErrorCause::Stopped),
         };
         match made {
@@ -303,6 +307,21 @@ impl Server {
                     observe.failed(&error, again, began.elapsed());
                 }
                 Err(error)
+            }
+        }
+    }
+
+    /// Makes a connection; a start that fails without a known cause is repeated as the policy says.
+    async fn start(&self, options: SessionOptions) -> Result<Session, OpenError> {
+        let mut failed = 0;
+        loop {
+            match Session::connect(&self.0.connect, options.clone()).await {
+                Err(error) if failed < self.0.policy.start_retries && may_start_again(&error) => {
+                    let limits = &options.limits;
+                    sleep(pause(limits.retry_first, limits.retry_most, failed)).await;
+                    failed += 1;
+                }
+                made => return made,
             }
         }
     }
@@ -396,6 +415,26 @@ impl Server {
 
     fn error(&self, cause: impl Into<ServerErrorCause>) -> ServerError {
         ServerError::new(self.0.name.clone(), self.identity(), cause)
+    }
+}
+
+/// Returns true if a start that failed may succeed the next time: not if the command is not there or
+/// cannot be run, the server refused, or its last words name a cause. Over HTTP the transport has
+/// repeated it already.
+fn may_start_again(error: &OpenError) -> bool {
+    match error {
+        OpenError::Connect(ConnectError::Start(StartError::Spawn { source, .. })) => matches!(
+            source.kind(),
+            io::ErrorKind::WouldBlock | io::ErrorKind::ExecutableFileBusy
+        ),
+        OpenError::Connect(ConnectError::Start(_)) | OpenError::NoCommonVersion { .. } => false,
+        OpenError::Connect(ConnectError::Other { .. }) => true,
+        OpenError::Handshake { error, .. } => match &**error {
+            CallError::Closed { reason, .. } => {
+                reason.cause != CloseCause::ByUs && !reason.is_explained()
+            }
+            _ => false,
+        },
     }
 }
 

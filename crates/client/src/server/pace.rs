@@ -21,6 +21,10 @@ pub struct Reconnect {
     pub first: Duration,
     /// The longest pause after any failure.
     pub longest: Duration,
+    /// The number of times that a start which fails without a known cause is repeated before it
+    /// counts as failed. The waits between are those of
+    /// [`Limits`](switchboard_core::limits::Limits): `retry_first`, doubled each time.
+    pub start_retries: u32,
 }
 
 impl Default for Reconnect {
@@ -30,6 +34,7 @@ impl Default for Reconnect {
             attempts: 5,
             first: Duration::from_millis(500),
             longest: Duration::from_secs(60),
+            start_retries: 0,
         }
     }
 }
@@ -51,6 +56,13 @@ impl Reconnect {
             is_on: false,
             ..Self::default()
         }
+    }
+
+    /// Sets the number of times that a failed start is repeated before it counts as failed.
+    #[must_use]
+    pub fn start_retries(mut self, retries: u32) -> Self {
+        self.start_retries = retries;
+        self
     }
 
     /// Sets the number of consecutive failures after which automatic attempts stop.

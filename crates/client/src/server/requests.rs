@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use switchboard_core::limits::pause;
 use switchboard_wire::{
     CallToolResult, CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Raw,
     ReadResourceResult,
 };
+use tokio::time::{Instant, sleep};
 
 use super::Server;
 use crate::error::ServerError;
@@ -37,11 +39,31 @@ impl Server {
             .await
         {
             Ok(result) => Ok(result),
-            // Repeated once, and only if provably none of it left.
             Err(error) => {
-                let session = Box::pin(self.session_after(error)).await?;
-                let again = Box::pin(session.call_tool_with(tool, arguments.as_ref(), &options));
-                again.await.map_err(|error| self.error(error))
+                let again = self.call_again(tool, arguments.as_ref(), &options, error);
+                Box::pin(again).await
+            }
+        }
+    }
+
+    /// Repeats a call whose connection was lost: once if provably none of it left, and as often as
+    /// the limits say if the caller called it idempotent.
+    async fn call_again(
+        &self,
+        tool: &str,
+        arguments: Option<&Raw>,
+        options: &CallOptions,
+        mut error: CallError,
+    ) -> Result<CallToolResult, ServerError> {
+        let mut repeats = Repeats::of(options.idempotent);
+        // The time that the caller allows in all is not exceeded by a wait.
+        let total = options.deadline.map(|deadline| deadline.total);
+        repeats.until = total.and_then(|total| Instant::now().checked_add(total));
+        loop {
+            let session = self.session_after(error, &mut repeats).await?;
+            match session.call_tool_with(tool, arguments, options).await {
+                Ok(result) => return Ok(result),
+                Err(newer) => error = newer,
             }
         }
     }
@@ -104,38 +126,101 @@ impl Server {
             .await
     }
 
-    /// Makes a request, connecting first if need be.
-    pub(super) async fn using<T, Made>(
+    /// Makes a request, connecting first if need be. It is repeated once if provably none of it left.
+    async fn using<T, Made>(&self, request: impl Fn(Session) -> Made) -> Result<T, ServerError>
+    where
+        Made: Future<Output = Result<T, CallError>>,
+    {
+        self.repeating(Repeats::of(false), request).await
+    }
+
+    /// Reads a list, connecting first if need be. Reading changes nothing, so it is repeated as often
+    /// as the limits say if the connection is lost.
+    pub(super) async fn listing<T, Made>(
         &self,
         request: impl Fn(Session) -> Made,
     ) -> Result<T, ServerError>
     where
         Made: Future<Output = Result<T, CallError>>,
     {
-        let session = Box::pin(self.session()).await?;
-        match request(session).await {
-            Ok(result) => Ok(result),
-            Err(error) => {
-                let session = Box::pin(self.session_after(error)).await?;
-                let again = Box::pin(request(session)).await;
-                again.map_err(|error| self.error(error))
+        self.repeating(Repeats::of(true), request).await
+    }
+
+    async fn repeating<T, Made>(
+        &self,
+        mut repeats: Repeats,
+        request: impl Fn(Session) -> Made,
+    ) -> Result<T, ServerError>
+    where
+        Made: Future<Output = Result<T, CallError>>,
+    {
+        let mut session = Box::pin(self.session()).await?;
+        loop {
+            match Box::pin(request(session)).await {
+                Ok(result) => return Ok(result),
+                Err(error) => {
+                    session = Box::pin(self.session_after(error, &mut repeats)).await?;
+                }
             }
         }
     }
 
-    /// Connects anew after a request whose connection was lost before any of it had left: it cannot
-    /// have run, so it may be repeated once.
+    /// Connects anew after a request whose connection was lost, if the request may be repeated: at
+    /// once if none of it had left, since it cannot have run; after a wait if it is safe to repeat.
+    /// Over HTTP the transport repeats it, and nothing is lost in this sense.
     ///
     /// # Errors
-    /// Returns the error itself if the request may have left or we closed the connection; fails
+    /// Returns the error itself if the request may not be repeated or we closed the connection; fails
     /// also when no new connection could be made.
-    async fn session_after(&self, error: CallError) -> Result<Session, ServerError> {
-        match error {
-            CallError::Closed {
-                delivery: Delivery::NeverSent,
-                reason,
-            } if reason.cause != CloseCause::ByUs => self.session().await,
-            error => Err(self.error(error)),
+    async fn session_after(
+        &self,
+        error: CallError,
+        repeats: &mut Repeats,
+    ) -> Result<Session, ServerError> {
+        let CallError::Closed { delivery, reason } = &error else {
+            return Err(self.error(error));
+        };
+        if reason.cause == CloseCause::ByUs {
+            return Err(self.error(error));
+        }
+        if *delivery == Delivery::NeverSent && !repeats.was_at_once {
+            repeats.was_at_once = true;
+            return self.session().await;
+        }
+        let limits = &self.0.options.limits;
+        let wait = pause(limits.retry_first, limits.retry_most, repeats.waits);
+        let is_late = repeats
+            .until
+            .is_some_and(|until| Instant::now() + wait >= until);
+        let is_over = repeats.waits >= limits.retries || is_late || !self.0.policy.is_on;
+        if !repeats.is_safe || is_over {
+            return Err(self.error(error));
+        }
+        repeats.waits += 1;
+        sleep(wait).await;
+        self.session().await
+    }
+}
+
+/// The repetitions of one request.
+struct Repeats {
+    /// True if it may run twice without harm.
+    is_safe: bool,
+    /// True once it was repeated because none of it had left.
+    was_at_once: bool,
+    /// The number of repetitions after a wait.
+    waits: u32,
+    /// The time after which it is not repeated.
+    until: Option<Instant>,
+}
+
+impl Repeats {
+    fn of(is_safe: bool) -> Self {
+        Self {
+            is_safe,
+            was_at_once: false,
+            waits: 0,
+            until: None,
         }
     }
 }

@@ -261,19 +261,20 @@ pub(super) fn was_killed(error: &CallError) -> bool {
 pub(super) fn is_unexplained_end(error: &CallError) -> bool {
     match error {
         CallError::Closed { reason, delivery } => {
-            // A server that never read the probe did not end because of it.
-            *delivery != Delivery::NeverSent && !is_explained(reason)
+            *delivery != Delivery::NeverSent && !reason.is_explained()
         }
         _ => false,
     }
 }
 
-/// Returns true if the server explained its exit: with known words on stderr, or with the exit
-/// status of a shell that did not find a program.
-fn is_explained(reason: &CloseReason) -> bool {
-    matches!(reason.exit, Some(Exit::Code(126 | 127)))
-        || stderr_hints::names_cause(&reason.stderr)
-        || stderr_hints::names_cause(&reason.noise)
+impl CloseReason {
+    /// Returns true if the server explained its exit: with known words on stderr, or with the exit
+    /// status of a shell that did not find a program.
+    pub(crate) fn is_explained(&self) -> bool {
+        matches!(self.exit, Some(Exit::Code(126 | 127)))
+            || stderr_hints::names_cause(&self.stderr)
+            || stderr_hints::names_cause(&self.noise)
+    }
 }
 
 /// Returns true if the server answered, and refused.

@@ -20,3 +20,9 @@ pub fn doubled(first: Duration, longest: Duration, before: u32) -> Duration {
     let times = 2_u32.checked_pow(before).unwrap_or(u32::MAX);
     first.saturating_mul(times).min(longest)
 }
+/// The wait before a repetition, after `before` earlier ones: `first`, doubled each time, at most
+/// `longest`, and up to half of that at random.
+pub fn pause(first: Duration, longest: Duration, before: u32) -> Duration {
+    let wait = doubled(first, longest, before);
+    wait + share(wait / 2, dice())
+}

@@ -6,7 +6,7 @@ mod duration;
 
 use std::time::Duration;
 
-pub use backoff::{dice, doubled, share};
+pub use backoff::{dice, doubled, pause, share};
 pub use budget::Budget;
 pub use budget::{Hold, NoRoom};
 pub use duration::{ParseDurationError, parse_duration};

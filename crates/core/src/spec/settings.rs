@@ -15,7 +15,9 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// The protocol era.
     pub protocol: Protocol,
-    /// Retries of an HTTP request that may be sent again; [`crate::limits::Limits::retries`] by default.
+    /// Retries of a list, an idempotent call or a request over HTTP that may be sent again;
+    /// [`crate::limits::Limits::retries`] by default. A start that fails without a known cause is
+    /// repeated as often, and not at all by default.
     pub max_retries: Option<u32>,
     /// Wait before the first retry; [`crate::limits::Limits::retry_first`] by default.
     pub retry_backoff: Option<Duration>,

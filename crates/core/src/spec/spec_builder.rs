@@ -173,7 +173,9 @@ impl ServerSpec {
         self.with(|settings| settings.protocol = protocol)
     }
 
-    /// Sets how often a request over HTTP that may be sent again is.
+    /// Sets how often a list or an idempotent call is repeated after its connection was lost, and a
+    /// request over HTTP that may be sent again. A start that fails without a known cause is repeated
+    /// as often; without this, it is not.
     #[must_use]
     pub fn max_retries(self, retries: u32) -> Self {
         self.with(|settings| settings.max_retries = Some(retries))

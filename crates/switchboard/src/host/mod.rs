@@ -201,11 +201,21 @@ impl HostInner {
     /// # Errors
     /// Fails if the server cannot be used.
     async fn open(&self, member: &Arc<Member>, want: Want, lists: Lists) -> Result<(), Error> {
-        // 1. Admission and a connection. Kept until the lists are read: they are read on this one.
-        let session = self.registry.connect(member, want).await?;
-        // 2. The lists of that connection, and of no other.
-        let listed = self.keeper.listed(member, &session, lists).await;
-        listed.map_err(|_| member.with_context(ServerErrorCause::Stopped))?;
+        let mut failed = 0;
+        loop {
+            // 1. Admission and a connection. Kept until the lists are read: they are read on this one.
+            let session = self.registry.connect(member, want).await?;
+            // 2. The lists of that connection, and of no other.
+            let listed = self.keeper.listed(member, &session, lists).await;
+            listed.map_err(|_| member.about(ServerErrorCause::Stopped))?;
+            // Reading them changes nothing: a connection that was lost meanwhile is made again.
+            let is_lost = self.keeper.was_cut_short(member, &session, lists);
+            match self.registry.pause_before_listing(member, failed) {
+                Some(pause) if is_lost => tokio::time::sleep(pause).await,
+                _ => break,
+            }
+            failed += 1;
+        }
         // 3. A server that must have tools and has none cannot be used, connected or not.
         if let Some(error) = self.keeper.lacks_tools(member) {
             if let Some(ready) = member.ready() {

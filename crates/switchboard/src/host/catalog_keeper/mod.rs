@@ -35,7 +35,7 @@ use crate::catalog::{Catalog, Change, Delta, Freshness, ItemKind, ServerCatalog,
 use crate::error::{Error, HostError};
 use crate::events::{Event, EventSender};
 use crate::limits::Limits;
-use crate::session::{Changes, Session};
+use crate::session::{Changes, CloseCause, Session};
 use crate::spec::NameStyle;
 
 /// Lists are not read any more: the server was removed, or the host has stopped.
@@ -131,6 +131,13 @@ impl CatalogKeeper {
             () = member.listing.listed(session, lists) => Ok(()),
             () = self.stopped(member) => Err(Stopped),
         }
+    }
+
+    /// Returns true if a connection was lost before those of its lists were read.
+    pub(super) fn was_cut_short(&self, member: &Member, session: &Session, lists: Lists) -> bool {
+        let reason = session.close_reason();
+        let is_lost = reason.is_some_and(|reason| reason.cause != CloseCause::ByUs);
+        is_lost && !member.listing.was_read(session, lists)
     }
 
     /// Waits until all lists of the newest connection are read, or it is over; returns at once if
@@ -392,6 +399,17 @@ impl Listing {
             }
             is_current
         });
+    }
+
+    /// Returns true if those lists were read on that session's connection, or there is a newer one.
+    fn was_read(&self, session: &Session, lists: Lists) -> bool {
+        let (is_newest, is_read) = {
+            let progress = self.progress.borrow();
+            let is_newest = progress.is_of(&session.changes());
+            (is_newest, progress.read(lists) > 0)
+        };
+        // A reading that failed is over, too.
+        !is_newest || (is_read && self.log().unlisted.is_empty())
     }
 
     /// Requests all lists on the newest connection.

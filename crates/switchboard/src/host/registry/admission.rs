@@ -9,7 +9,7 @@ use super::approval_claims::{self, Approved, Unchanged};
 #[cfg(feature = "auth")]
 use super::logins::{self, LoginObserver};
 use super::observer::Observer;
-use super::transport_for::{allow_fetch_time, message_limits, transport};
+use super::transport_for::{allow_fetch_time, limits, transport};
 use super::{Member, Ready, Registry, Source, add_cleanup, lock};
 #[cfg(feature = "auth")]
 use crate::auth::Authorizer;
@@ -208,6 +208,8 @@ impl Registry {
         let policy = Reconnect {
             is_on: settings.reconnect,
             attempts: settings.max_reconnect_attempts.max(1),
+            // Only where the description says so: a server that does not start seldom does later.
+            start_retries: settings.max_retries.unwrap_or_default(),
             ..Reconnect::default()
         };
         let mut options = self.session_options(&member.name, &settings, &member.roots, &secrets);
@@ -274,7 +276,7 @@ impl Registry {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
             .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
-            .limits(message_limits(settings, &self.options.limits))
+            .limits(limits(settings, &self.options))
             .budget(&self.options.budget);
         if let Some(client) = &self.options.client {
             options = options.client(client.clone());

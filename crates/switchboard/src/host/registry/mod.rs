@@ -23,6 +23,7 @@ mod transport_for;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use tokio::sync::Mutex as Turn;
 use tokio::task::JoinSet;
@@ -45,7 +46,8 @@ use crate::auth::Authorizer;
 #[cfg(feature = "config")]
 use crate::config::Problem;
 use crate::error::{Error, HostError};
-use crate::events::{Event, EventSender};
+use crate::events::{Event, Sender};
+use crate::limits::pause;
 use crate::secret::Redactor;
 use crate::session::Session;
 use crate::spec::ServerName;
@@ -196,6 +198,15 @@ impl Registry {
     #[cfg(feature = "auth")]
     pub(super) fn operator(&self) -> &crate::talk::SharedOperator {
         &self.options.operator
+    }
+
+    /// Returns the wait before the lists of a server are read again on a new connection; `None` if they
+    /// were tried often enough, or lost connections are not made again.
+    pub(super) fn pause_before_listing(&self, member: &Member, failed: u32) -> Option<Duration> {
+        let settings = &member.ready()?.settings;
+        let limits = transport_for::limits(settings, &self.options);
+        let may_retry = settings.reconnect && failed < limits.retries;
+        may_retry.then(|| pause(limits.retry_first, limits.retry_most, failed))
     }
 
     /// The login of a server, which its connections use too.

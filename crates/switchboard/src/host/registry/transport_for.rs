@@ -31,7 +31,7 @@ pub(in crate::host) fn transport(
     }
     #[cfg(not(feature = "http"))]
     let _ = login;
-    let limits = limits(spec, options);
+    let limits = limits(&spec.settings, options);
     match &spec.endpoint {
         Endpoint::Process(process) => Ok(Box::new(stdio(&spec.name, process, limits, options))),
         #[cfg(feature = "http")]
@@ -44,9 +44,8 @@ pub(in crate::host) fn transport(
 }
 
 /// The bounds of a connection to that server.
-fn limits(spec: &ServerSpec, options: &Options) -> Limits {
-    let settings = &spec.settings;
-    let mut limits = message_limits(settings, &options.limits);
+pub(super) fn limits(settings: &Settings, options: &Options) -> Limits {
+    let mut limits = options.limits.clone();
     limits.retries = settings.max_retries.unwrap_or(limits.retries);
     limits.retry_first = settings.retry_backoff.unwrap_or(limits.retry_first);
     limits
