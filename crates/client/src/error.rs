@@ -68,7 +68,8 @@ pub enum ServerErrorCause {
     #[error(transparent)]
     Call(#[from] CallError),
     /// The server is not tried again yet, or no longer automatically.
-    #[error("{last}; {}", rest(*wait))]
+    // Without the name of the server, which the error around this one begins with.
+    #[error("{}; {}", with_causes(&**last.cause()), rest(*wait))]
     Resting {
         /// The error of the last attempt.
         last: ServerError,

@@ -273,6 +273,8 @@ async fn a_server_that_fails_again_and_again_is_left_alone() {
     }
     assert_eq!(attempts, 5);
     let error = host.check("broken").await.unwrap_err();
+    // The server is named once.
+    assert_eq!(error.to_string().matches("broken: ").count(), 1, "{error}");
     let diagnosis = switchboard::explain(&error);
     let retry = Step::Retry {
         server: Some(name("broken")),

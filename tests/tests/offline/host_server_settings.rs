@@ -168,3 +168,17 @@ async fn a_header_of_the_protocol_is_replaced_on_explicit_request_alone() {
     let error = echo(&host, "one", "hi").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
 }
+
+#[tokio::test]
+async fn the_text_of_a_result_can_be_had_safe_for_a_terminal() {
+    let demo = testkit(Options::default());
+    let host = Host::builder().transport(name("demo"), demo, Settings::default());
+    let host = host.build().unwrap();
+    let message = "a\u{1b}[31mred\u{202e}\nsecond line";
+    let result = host.call("demo/echo", json!({ "message": message }));
+    let result = result.await.unwrap();
+    assert_eq!(result.text(), message);
+    let safe = result.safe_text();
+    assert!(!safe.contains(['\u{1b}', '\u{202e}']), "{safe:?}");
+    assert!(safe.starts_with('a') && safe.contains("\nsecond line"));
+}

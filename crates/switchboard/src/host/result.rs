@@ -25,6 +25,12 @@ impl ToolResult {
         formats::text(&self.result, &formats::TextBounds::default()).text
     }
 
+    /// The same made safe for a terminal: escape sequences and characters that reorder or hide text are
+    /// replaced by visible ones. [`text::sanitise`](crate::text::sanitise) does it for any text of a server.
+    pub fn safe_text(&self) -> String {
+        crate::text::sanitise(&self.text()).into_owned()
+    }
+
     /// Returns true if the tool reported an error.
     pub fn is_error(&self) -> bool {
         self.result.is_error()
