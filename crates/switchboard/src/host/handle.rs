@@ -21,7 +21,7 @@ use crate::error::{Error, HostError};
 use crate::events::What;
 use crate::formats::{Adapted, anthropic, openai};
 use crate::pins::Mode;
-use crate::policy::{Caller, Decision, Reason, Request};
+use crate::policy::{Caller, Decision, Reason};
 use crate::session::CallOptions;
 use crate::spec::ServerName;
 

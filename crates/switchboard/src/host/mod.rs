@@ -207,7 +207,7 @@ impl HostInner {
             let session = self.registry.connect(member, want).await?;
             // 2. The lists of that connection, and of no other.
             let listed = self.keeper.listed(member, &session, lists).await;
-            listed.map_err(|_| member.about(ServerErrorCause::Stopped))?;
+            listed.map_err(|_| member.with_context(ServerErrorCause::Stopped))?;
             // Reading them changes nothing: a connection that was lost meanwhile is made again.
             let is_lost = self.keeper.was_cut_short(member, &session, lists);
             match self.registry.pause_before_listing(member, failed) {

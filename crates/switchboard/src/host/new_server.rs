@@ -15,7 +15,7 @@ use super::catalog_keeper::Lists;
 use super::member::Member;
 use super::registry::Want;
 use super::view::View;
-use super::{Host, Inner};
+use super::{Host, HostInner};
 use crate::error::{Error, HostError};
 use crate::policy::{Audience, Caller};
 use crate::spec::ServerSpec;
@@ -137,7 +137,7 @@ impl<'h> IntoFuture for NewServer<'h> {
 }
 
 /// A server that is taken out of its host again when this is dropped.
-struct Removal<'h>(&'h Arc<Inner>, Option<Arc<Member>>);
+struct Removal<'h>(&'h Arc<HostInner>, Option<Arc<Member>>);
 
 impl Removal<'_> {
     async fn open(&self, limit: Option<Duration>) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use crate::host::catalog_keeper::Lists;
 use crate::host::handle::ToolHandle;
 use crate::host::member::{Member, Source, revision};
 use crate::host::registry::Want;
-use crate::host::{Host, Inner, unknown};
+use crate::host::{Host, HostInner, unknown};
 use crate::policy::Caller;
 use crate::spec::{Origin, ServerName};
 
@@ -63,7 +63,7 @@ impl Host {
     }
 }
 
-impl Inner {
+impl HostInner {
     /// Puts a tool among those of its server, which is added if it is not there.
     async fn enter_tool(
         &self,

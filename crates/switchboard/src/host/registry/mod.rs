@@ -46,7 +46,7 @@ use crate::auth::Authorizer;
 #[cfg(feature = "config")]
 use crate::config::Problem;
 use crate::error::{Error, HostError};
-use crate::events::{Event, Sender};
+use crate::events::{Event, EventSender};
 use crate::limits::pause;
 use crate::secret::Redactor;
 use crate::session::Session;

@@ -43,20 +43,13 @@ pub(in crate::host) fn transport(
     }
 }
 
-/// The bounds of a connection to that server.
+/// The limits of a connection to a server: those of the host, with what the server's settings say.
 pub(super) fn limits(settings: &Settings, options: &Options) -> Limits {
     let mut limits = options.limits.clone();
+    limits.message_bytes = settings.message_bytes.unwrap_or(limits.message_bytes);
     limits.retries = settings.max_retries.unwrap_or(limits.retries);
     limits.retry_first = settings.retry_backoff.unwrap_or(limits.retry_first);
     limits
-}
-
-/// The host's limits with the size of messages that the server's settings allow.
-pub(super) fn message_limits(settings: &Settings, limits: &Limits) -> Limits {
-    Limits {
-        message_bytes: settings.message_bytes.unwrap_or(limits.message_bytes),
-        ..limits.clone()
-    }
 }
 
 fn stdio(name: &ServerName, process: &Process, limits: Limits, options: &Options) -> Stdio {
