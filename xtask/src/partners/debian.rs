@@ -3,7 +3,6 @@
 //! Their packages are unpacked into `target/partners/debian` and not installed, so that nothing of the machine changes
 //! and no rights are needed. A machine that has the programs in its `PATH` uses those, whatever it runs.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -105,7 +104,7 @@ fn packages(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn is_in_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_else(OsString::new);
+    let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
