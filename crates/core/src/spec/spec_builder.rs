@@ -343,6 +343,7 @@ mod tests {
             .allow_tools(["put"])
             .block_tools(["get_secret"])
             .filter_tools(|_, _| true)
+            .message_bytes(64 * 1024)
             .name_style(NameStyle::Single)
             .clean_arguments(true)
             .idempotent_tools(["get_one"])
@@ -354,6 +355,7 @@ mod tests {
             protocol: Protocol::Modern,
             max_retries: Some(7),
             retry_backoff: Some(Duration::from_secs(2)),
+            message_bytes: Some(64 * 1024),
             cache_tools_list: true,
             reconnect: false,
             max_reconnect_attempts: 9,

@@ -7,6 +7,7 @@ use switchboard_wire::{ElicitParams, FromRaw as _, Raw};
 
 use super::*;
 use crate::policy::{Caller, Reason, Request, Scope, Target};
+use crate::secret::SafeUrl;
 use crate::spec::{Identity, Layer};
 use crate::talk::sampling::{ModelRequest, Part, Prompt, Stop, ToolUse};
 use crate::trust::Claim;
