@@ -97,6 +97,7 @@ pub use catalog::ToolRef;
 pub use error::{Context, Denial, Error, MissingPolicy};
 pub use explain::{Diagnosis, Step, explain};
 pub use host::{Caller, Host, HostBuilder, ServerRequest, ToolCall, ToolHandle, ToolResult, View};
+#[doc(no_inline)]
 pub use switchboard_client::{
     CallError, CallOptions, ErrorKind, Listing, OpenError, Server, ServerError, ServerState,
     Session, SessionOptions, auth, keeper, leftovers, server, session, transport,
@@ -105,11 +106,16 @@ pub use switchboard_client::{
 pub use switchboard_config as config;
 #[doc(hidden)]
 pub use switchboard_core::files;
+#[doc(no_inline)]
 pub use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
 #[doc(hidden)]
 pub use switchboard_core::mask;
+#[doc(hidden)]
+pub use switchboard_core::private_store;
+#[doc(no_inline)]
 pub use switchboard_core::spec::{ServerName, ServerSpec};
-pub use switchboard_core::{limits, private_store, secret, spec, text};
+#[doc(no_inline)]
+pub use switchboard_core::{limits, secret, spec, text};
 pub use switchboard_schema as schema;
 pub use switchboard_wire as protocol;
 pub use talk::Operator;

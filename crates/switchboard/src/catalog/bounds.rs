@@ -6,6 +6,7 @@
 /// [`Notice`](super::Notice).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Bounds {
     /// The most characters in a name; an item with a longer one is set aside.
     pub name_chars: usize,

@@ -16,6 +16,7 @@ use crate::text::excerpt;
 
 /// Gathers what one server offers.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Builder {
     name: ServerName,
     style: NameStyle,

@@ -45,6 +45,7 @@ pub enum Change {
 
 /// The change of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[doc(hidden)]
 pub enum Delta {
     /// It was not there before.
     Added,

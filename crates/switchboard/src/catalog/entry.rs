@@ -12,6 +12,7 @@ use crate::spec::ServerName;
 
 /// Identifies a tool: the server, and the server's own name for it. Only this name is sent to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[doc(hidden)]
 pub struct ToolKey {
     server: ServerName,
     name: Arc<str>,

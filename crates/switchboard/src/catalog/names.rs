@@ -36,6 +36,7 @@ const TOOL: usize = 24;
 /// assert_eq!(exposed("git", "log", NameStyle::Single), "mcp_git_log");
 /// assert_eq!(exposed("git", "log.all", NameStyle::Double), "mcp__git__log_all_475fcd5f254aa45e");
 /// ```
+#[doc(hidden)]
 pub fn exposed(server: &str, tool: &str, style: NameStyle) -> String {
     let separator = separator(style);
     if is_plain(server, tool, style) {

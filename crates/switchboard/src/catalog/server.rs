@@ -27,6 +27,7 @@ pub enum Freshness {
 ///
 /// Made by [`ServerCatalog::builder`]; never changes.
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct ServerCatalog {
     pub(super) name: ServerName,
     pub(super) style: NameStyle,

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// Names of variables may have a hyphen in them, which servers use and the RFC does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct UriTemplate {
     parts: Vec<TemplatePart>,
 }
@@ -41,6 +42,7 @@ enum VariableForm {
 /// A value for a variable of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Fill {
     /// A text.
     Text(String),
@@ -65,6 +67,7 @@ impl From<String> for Fill {
 /// The reason why a template cannot be parsed or expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum TemplateError {
     /// The template is none.
     #[error("the template cannot be read: {what}")]

@@ -19,6 +19,7 @@ const COMPARED: usize = 1000;
 /// Says that nothing has that name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Unknown {
     /// The kind of item that was looked for.
     pub kind: ItemKind,

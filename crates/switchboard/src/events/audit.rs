@@ -36,6 +36,7 @@ impl fmt::Debug for Rule {
 ///
 /// Short arguments are held privately and hashed when the hash is read; long ones are hashed at once.
 #[derive(Clone)]
+#[doc(hidden)]
 pub struct ArgumentHash(KeptArguments);
 
 #[derive(Clone)]

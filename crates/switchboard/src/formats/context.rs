@@ -8,6 +8,7 @@ const PRIORITY: f64 = 0.5;
 /// The space that is available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Room {
     /// Bytes in all.
     pub bytes: u64,
@@ -27,6 +28,7 @@ impl Room {
 
 /// The chosen resources.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Choice {
     /// Numbers of the resources to read, the most important one first.
     pub picked: Vec<usize>,
@@ -39,6 +41,7 @@ pub struct Choice {
 /// The reason why a resource was not chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum LeftOut {
     /// It is for people only.
     NotForModels,
@@ -56,6 +59,7 @@ pub enum LeftOut {
 /// Those for models (or without an audience), the important ones first, of these the newer
 /// ones; what does not fit is passed over for what does. Equals are taken by address, then in the
 /// order they came, so the same resources always give the same choice.
+#[doc(hidden)]
 pub fn choose(resources: &[&Resource], room: &Room) -> Choice {
     let mut ranked: Vec<(usize, Rank<'_>)> = resources
         .iter()

@@ -1,6 +1,7 @@
 //! Sizes for people.
 
 /// Returns the number of bytes that a base64 text stands for.
+#[doc(hidden)]
 pub fn decoded_bytes(base64: &str) -> u64 {
     let digits = base64
         .bytes()
@@ -10,6 +11,7 @@ pub fn decoded_bytes(base64: &str) -> u64 {
 }
 
 /// A size in the unit that keeps it short: `12 KiB`.
+#[doc(hidden)]
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024 {

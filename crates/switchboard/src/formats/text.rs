@@ -11,6 +11,7 @@ use super::size::{decoded_bytes, size};
 /// Limits on the length of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct TextBounds {
     /// Bytes that are kept; what says that there was more comes on top.
     pub bytes: usize,

@@ -23,6 +23,7 @@ const VERSION: u64 = 1;
 /// Limits of the era cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct EraBounds {
     /// Time for which an era is remembered; afterwards the server is probed again.
     pub expiry: Duration,
@@ -51,6 +52,7 @@ impl Default for EraBounds {
 /// Nothing is read before the first server is connected to, and nothing written before
 /// [`Host::save_eras`](super::Host::save_eras). Clones share the entries.
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct Eras(Arc<ErasInner>);
 
 #[derive(Debug)]

@@ -39,6 +39,7 @@ pub struct Log {
 /// One piece of server output.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Said {
     /// A line on stderr.
     Stderr(String),

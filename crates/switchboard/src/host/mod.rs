@@ -21,6 +21,7 @@
 
 mod access;
 #[cfg(feature = "config")]
+#[doc(hidden)]
 pub mod agents;
 mod builder;
 mod calls;

@@ -54,6 +54,7 @@ pub struct Reading {
 /// One resource that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Passage {
     /// The server that has it.
     pub server: ServerName,

@@ -80,6 +80,7 @@ pub enum State {
 /// The number of items that a server offers, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Offers {
     /// Tools that can be seen.
     pub tools: usize,

@@ -7,6 +7,7 @@ use crate::text::{excerpt, write_json_safe};
 
 /// The side of a diff that a line is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[doc(hidden)]
 pub enum Side {
     /// From the approved text only: the line was removed.
     Before,
@@ -22,6 +23,7 @@ pub enum Side {
 /// escapes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct DiffLine {
     /// The side that it is from.
     pub side: Side,

@@ -13,6 +13,7 @@ const NAME: usize = 128;
 /// The kind of a pinned definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Kind {
     /// The instructions that the server gives for its use.
     Instructions,
@@ -26,6 +27,7 @@ pub enum Kind {
 
 /// The kind of a change since the approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[doc(hidden)]
 pub enum What {
     /// The definition is new.
     Added,

@@ -12,6 +12,7 @@ use crate::catalog::{PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
 
 /// The approved definitions of one server.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[doc(hidden)]
 pub struct Pinned {
     pub(super) tools: BTreeMap<String, Pin>,
     pub(super) prompts: BTreeMap<String, Pin>,
@@ -31,6 +32,7 @@ pub(super) struct Pin {
 
 /// The state of a definition compared with the approved one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[doc(hidden)]
 pub enum Standing {
     /// It is the approved definition.
     Pinned,
@@ -248,6 +250,7 @@ pub(super) fn pin(text: String, room: &mut usize, bounds: &PinLimits) -> Pin {
 /// Hashes always cover the whole definition: a change is noticed even if it cannot be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct PinLimits {
     /// Maximum bytes of one definition that are kept for later diffs.
     pub definition_bytes: usize,

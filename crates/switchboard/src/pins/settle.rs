@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 /// assert!(settling.is_settled(after(800)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Settling {
     began: Instant,
     last: Instant,

@@ -44,6 +44,7 @@ pub struct UseRequest {
 
 /// One action on one item of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[doc(hidden)]
 pub struct Item {
     /// The action.
     pub verb: Verb,

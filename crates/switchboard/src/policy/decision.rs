@@ -24,6 +24,7 @@ pub enum Decision {
 /// The scope of a question to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Scope {
     /// Everything that is granted of the server.
     #[default]
@@ -79,6 +80,7 @@ pub enum Reason {
 /// The owner of a list of tools.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum List {
     /// The list of a server; it applies to all agents.
     Server(ServerName),

@@ -9,6 +9,7 @@ use crate::spec::ServerName;
 /// The action on something that a server offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Verb {
     /// See that the item exists.
     List,
@@ -30,6 +31,7 @@ pub enum Verb {
 /// decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Target<'a> {
     /// A server: that there is one, its state, its instructions.
     Server(&'a ServerName),
@@ -66,6 +68,7 @@ pub enum Target<'a> {
 /// The kinds of things that grants speak about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Kind {
     /// A tool.
     Tool,

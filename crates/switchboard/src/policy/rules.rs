@@ -247,6 +247,7 @@ impl fmt::Debug for Policy {
 /// and must not block.
 ///
 /// Functions that take a request implement it.
+#[doc(hidden)]
 pub trait Admit: Send + Sync {
     /// Decides about a use.
     fn admit(&self, request: &Request<'_>) -> Verdict;
@@ -254,6 +255,7 @@ pub trait Admit: Send + Sync {
 
 /// The answer of a predicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum Verdict {
     /// The predicate has no objection.
     Allow,

@@ -37,6 +37,7 @@ use crate::session::Refusal;
 use crate::spec::ServerName;
 
 /// The future of an answer.
+#[doc(hidden)]
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, Refusal>> + Send + 'a>>;
 
 /// Answers sampling requests with a model.
@@ -57,6 +58,7 @@ pub trait Sample: Send + Sync {
 /// The handlers of server requests. A capability without a handler is not declared, and its requests are
 /// refused.
 #[derive(Clone, Default)]
+#[doc(hidden)]
 pub struct Handlers {
     /// Answers for the user.
     pub operator: Option<SharedOperator>,

@@ -18,6 +18,7 @@ type Tell = Arc<dyn Fn(String) + Send + Sync>;
 /// Answers the requests of one server, if it may send them. A host makes one for each of its servers; for
 /// a single [`Server`](crate::Server) or [`Session`](crate::Session) it goes to
 /// [`SessionOptions::respond`](crate::SessionOptions::respond).
+#[doc(hidden)]
 pub struct Responder {
     server: ServerName,
     handlers: Handlers,

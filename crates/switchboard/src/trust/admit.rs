@@ -7,6 +7,7 @@ use super::{Claim, Fingerprint, Question, Standing, Store, StoreError};
 /// The outcome of [`admit`].
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
+#[doc(hidden)]
 pub enum Admission {
     /// The claim may be acted on.
     Admitted,
@@ -28,6 +29,7 @@ impl Admission {
 ///
 /// # Errors
 /// Fails if the store cannot be read or written. Then nothing is approved.
+#[doc(hidden)]
 pub async fn admit<F>(
     store: &Store,
     claim: &Claim,
@@ -68,6 +70,7 @@ pub enum ServerApproval {
 
 /// Approves claims with one of these fingerprints for this run, and refuses everything else.
 #[derive(Debug, Clone, Default)]
+#[doc(hidden)]
 pub struct Only(pub Vec<Fingerprint>);
 
 impl Only {

@@ -46,6 +46,7 @@ pub struct ParseBindError;
 /// The file of variables that an entry names, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct EnvFile {
     /// The path of the file.
     pub path: PathBuf,
@@ -58,6 +59,7 @@ pub struct EnvFile {
 /// A file whose content is bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Content {
     /// The path of the file.
     pub path: PathBuf,

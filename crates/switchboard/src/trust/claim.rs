@@ -24,6 +24,7 @@ const BINDING: u32 = 2;
 ///
 /// `Debug` shows no value of `env` or `headers`.
 #[derive(Clone, PartialEq)]
+#[doc(hidden)]
 pub struct Claim {
     /// The name of the server.
     pub server: ServerName,

@@ -17,15 +17,18 @@ const SHORTEST: usize = 8;
 ///
 /// Its text is `sha256:` and 64 digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[doc(hidden)]
 pub struct Fingerprint([u8; 32]);
 
 /// The beginning of a fingerprint, as a user types it: at least 8 digits, with or without `sha256:`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[doc(hidden)]
 pub struct Prefix(String);
 
 /// The error for a text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum ParseFingerprintError {
     /// It does not begin as one.
     #[error("no fingerprint: expected `sha256:` and 64 hexadecimal digits")]

@@ -26,6 +26,7 @@ pub struct Question {
 /// The reason for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Reason {
     /// Nothing of this name in this file was ever approved.
     New,

@@ -26,6 +26,7 @@ pub struct Pins(Records<Baseline>);
 /// The approved definitions of one server.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Baseline {
     /// The identity of the server.
     pub identity: Identity,
@@ -40,6 +41,7 @@ pub struct Baseline {
 /// Selects servers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Which {
     /// The server with this identity.
     Identity(Identity),

@@ -13,6 +13,7 @@ use crate::spec::{Identity, ParseIdentityError, ServerName};
 
 /// The lifetime of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[doc(hidden)]
 pub enum Lasts {
     /// Covers one use.
     Once,
@@ -24,6 +25,7 @@ pub enum Lasts {
 
 /// The scope of an approval: one item, or the whole server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[doc(hidden)]
 pub enum Covers {
     /// Everything that is granted of the server.
     Server,
@@ -34,6 +36,7 @@ pub enum Covers {
 /// A stored approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Approval {
     /// The agent that it is for.
     pub caller: CallerId,
@@ -53,6 +56,7 @@ pub struct Approval {
 
 /// Selects approvals: those that match every field given here, or all if none is given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[doc(hidden)]
 pub struct Which {
     /// For this agent.
     pub caller: Option<CallerId>,

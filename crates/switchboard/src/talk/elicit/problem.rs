@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The reason why a form cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Misread(String);
 
 impl Misread {

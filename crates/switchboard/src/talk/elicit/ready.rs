@@ -8,6 +8,7 @@ use super::problem::Problem;
 /// Prepared answers. A form is filled in with them and with its own defaults. A form that still lacks a
 /// value, or does not accept an answer, is declined, and so is every URL.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[doc(hidden)]
 pub struct Answers(Vec<(String, Given)>);
 
 #[derive(Debug, Clone, PartialEq)]

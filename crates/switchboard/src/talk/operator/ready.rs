@@ -33,6 +33,7 @@ impl Operator for Decline {
 /// Approves every prompt for a model, for programs that decide by the settings of servers. The bounds of
 /// the [`Sampler`](crate::talk::sampling::Sampler) still hold.
 #[derive(Debug, Clone, Copy, Default)]
+#[doc(hidden)]
 pub struct Unasked;
 
 impl Operator for Unasked {

@@ -27,6 +27,7 @@ type Asked<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Any operator, shared by all who ask it. Clones are the same operator.
 #[derive(Clone)]
+#[doc(hidden)]
 pub struct SharedOperator(Arc<dyn ErasedOperator>);
 
 impl SharedOperator {

@@ -3,6 +3,7 @@
 /// Limits on sampling requests of servers. A request over a limit is refused before the user is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct SamplingBounds {
     /// The tokens of one answer; a server that wants more gets this.
     pub request_tokens: u64,

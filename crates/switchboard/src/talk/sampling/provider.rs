@@ -9,6 +9,7 @@ use super::choice::ModelScores;
 use super::model::{ModelAnswer, ModelRequest};
 
 /// The future of a model's answer.
+#[doc(hidden)]
 pub type Completing<'a> =
     Pin<Box<dyn Future<Output = Result<ModelAnswer, ProviderError>> + Send + 'a>>;
 

@@ -26,6 +26,7 @@ pub struct Store(Records<Vec<Record>>);
 
 /// The state of a claim compared with the approvals.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum Standing {
     /// Exactly this claim was approved.
     Approved,
@@ -40,6 +41,7 @@ pub enum Standing {
 
 /// One difference from the approved version. Secrets are masked in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[doc(hidden)]
 pub struct Difference {
     /// The place of the difference: a JSON pointer into the entry, `program`, `references`, `env_file`
     /// for the content of the file of variables, or `content of PATH`.
@@ -53,6 +55,7 @@ pub struct Difference {
 /// Something that was approved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct Approval {
     /// The name of the server.
     pub server: ServerName,
@@ -67,6 +70,7 @@ pub struct Approval {
 /// Selects approvals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub enum Which {
     /// All approvals for a server of this name, whatever the file.
     Server(ServerName),
