@@ -154,7 +154,7 @@ async fn a_local_tool_obeys_the_policy_and_needs_no_pin() {
     let result = view.call("mine/get_two", json!({})).await.unwrap();
     assert_eq!(result.text(), "done");
     let error = view.call("mine/delete_all", json!({})).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
     let decided = drain(&mut events)
         .into_iter()
         .filter_map(|event| match event {

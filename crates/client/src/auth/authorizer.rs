@@ -22,7 +22,7 @@ use super::challenge::Challenge;
 use super::client_id::ClientSource;
 use super::discovery::{Discovery, Hint};
 use super::fetch::AuthFetch;
-use super::live_token::LiveToken;
+use super::live_token::{LiveToken, TokenOrigin};
 use super::observe::ObserveLogins;
 use super::renewal::Trigger;
 use super::scope;
@@ -197,7 +197,7 @@ impl Authorizer {
         };
         match self.stored().await {
             Ok(Some(stored)) if Some(&stored.access_token) != rejected.as_ref() => {
-                self.adopt(stored).is_ok()
+                self.adopt_stored(stored).is_ok()
             }
             _ => false,
         }
@@ -288,8 +288,17 @@ impl Authorizer {
             && is(&settings.issuer, &credential.key.issuer)
     }
 
-    /// Puts a token to use.
+    /// Puts a token to use that the issuer has just given.
     pub(super) fn adopt(&self, credential: Credential) -> Result<(), AuthError> {
+        self.put_to_use(credential, TokenOrigin::Issuer)
+    }
+
+    /// Puts a token to use that another process, or an earlier one, has stored.
+    pub(super) fn adopt_stored(&self, credential: Credential) -> Result<(), AuthError> {
+        self.put_to_use(credential, TokenOrigin::Store)
+    }
+
+    fn put_to_use(&self, credential: Credential, origin: TokenOrigin) -> Result<(), AuthError> {
         // Before the first request has it: the answer may repeat it.
         self.inner.secrets.learn(&credential.access_token);
         if let Some(token) = &credential.refresh_token {
@@ -299,7 +308,7 @@ impl Authorizer {
         // ignored.
         let mut state = self.state();
         let generation = state.generation.saturating_add(1);
-        let live = LiveToken::new(credential, generation)?;
+        let live = LiveToken::new(credential, generation, origin)?;
         state.generation = generation;
         state.live = Some(Arc::new(live));
         state.is_loaded = true;
@@ -340,7 +349,7 @@ impl Authorizer {
             return;
         }
         let adopted = match stored {
-            Ok(Some(credential)) => self.adopt(credential),
+            Ok(Some(credential)) => self.adopt_stored(credential),
             Ok(None) => Ok(()),
             // A server may need no token at all, so report the error only when one is demanded.
             Err(error) => Err(error),

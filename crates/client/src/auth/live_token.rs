@@ -17,10 +17,24 @@ pub(super) struct LiveToken {
     /// The time of renewal ahead of expiry, in seconds since 1970.
     pub(super) renew_at: Option<u64>,
     pub(super) generation: u64,
+    pub(super) origin: TokenOrigin,
+}
+
+/// The place that a token came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TokenOrigin {
+    /// The issuer has just given it: a server that refuses it will refuse the next one too.
+    Issuer,
+    /// It was stored, and may have been revoked since.
+    Store,
 }
 
 impl LiveToken {
-    pub(super) fn new(credential: Credential, generation: u64) -> Result<Self, AuthError> {
+    pub(super) fn new(
+        credential: Credential,
+        generation: u64,
+        origin: TokenOrigin,
+    ) -> Result<Self, AuthError> {
         let token = credential.access_token.expose();
         let (scheme, dpop) = match credential.token_type {
             TokenType::Bearer => ("Bearer", None),
@@ -48,6 +62,7 @@ impl LiveToken {
             dpop,
             renew_at,
             generation,
+            origin,
         })
     }
 

@@ -4,6 +4,7 @@ use super::authorize::{Authorize as _, Decision, RequestRefusal};
 use super::authorizer::Authorizer;
 use super::challenge::Challenge;
 use super::discovery::Hint;
+use super::live_token::TokenOrigin;
 use super::renewal::Trigger;
 use super::scope;
 use super::token::now;
@@ -39,12 +40,17 @@ impl Authorizer {
             return Decision::Pass;
         }
         self.state().hint = Some(hint);
-        // A token that was fine when it was sent may have expired on the way, or been replaced by another process:
-        // that is no reason for a login. The transport bounds how often one request is sent.
+        // A token that was fine when it was sent may have expired on the way, or been replaced by another process, and
+        // one from the store may have been revoked since: that is no reason for a login. The transport bounds how
+        // often one request is sent.
         let is_outdated = {
             let state = self.state();
             let live = state.live.as_ref();
-            live.is_some_and(|live| live.generation != used.number() || live.is_expired(now()))
+            live.is_some_and(|live| {
+                live.generation != used.number()
+                    || live.is_expired(now())
+                    || live.origin == TokenOrigin::Store
+            })
         };
         let is_repeated = refusal.repeated > 1 || (refusal.repeated == 1 && !used.has_proof());
         if is_repeated && !is_outdated {
@@ -85,7 +91,7 @@ impl Authorizer {
             Ok(Some(stored))
                 if stored.access_token != live.credential.access_token && refusal.repeated == 0 =>
             {
-                return match self.adopt(stored) {
+                return match self.adopt_stored(stored) {
                     Ok(()) => Decision::Retry,
                     Err(error) => Decision::GiveUp(error),
                 };

@@ -88,7 +88,7 @@ impl Authorizer {
     /// unattended grant.
     async fn first_token(&self) -> Result<(), AuthError> {
         if let Some(credential) = self.stored().await? {
-            return self.adopt(credential);
+            return self.adopt_stored(credential);
         }
         if self.inner.settings.grant.is_unattended() {
             let hint = self.hint().unwrap_or_default();
@@ -118,11 +118,11 @@ impl Authorizer {
         };
         // The lock is on one key: the token of another key is not ours to renew.
         if stored.key != *key {
-            return self.adopt(stored);
+            return self.adopt_stored(stored);
         }
         // A token that another process got, and that has expired while we waited, would only be refused again.
         if stored.access_token != live.credential.access_token && !stored.is_expired(now()) {
-            return self.adopt(stored);
+            return self.adopt_stored(stored);
         }
         // The stored token is the one that failed, or has expired, so renewing it is up to us.
         if stored.refresh_token.is_some() {

@@ -85,7 +85,7 @@ impl Authorizer {
             && failed.is_some_and(|failed| stored.access_token != *failed)
             && stored.key == key
         {
-            return self.adopt(stored);
+            return self.adopt_stored(stored);
         }
         let dpop = if found.wants_dpop {
             Some(DpopKey::generate()?)

@@ -32,6 +32,8 @@ fn meaning(entry: &Entry) -> String {
     fields.remove("enabled");
     fields.sort_keys();
     let fields = Value::from(fields).to_string().replace("${env:", "${");
+    // Two names of one transport.
+    let fields = fields.replace("streamable-http", "http");
     let settings = entry.settings();
     let is_on = entry.is_enabled();
     format!(

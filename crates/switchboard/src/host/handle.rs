@@ -21,7 +21,7 @@ use crate::error::{Error, HostError};
 use crate::events::What;
 use crate::formats::{Adapted, anthropic, openai};
 use crate::pins::Mode;
-use crate::policy::{Caller, Decision, Reason};
+use crate::policy::{Caller, Decision, Reason, Request};
 use crate::session::CallOptions;
 use crate::spec::ServerName;
 
@@ -266,8 +266,14 @@ impl ToolHandle {
         let subject = Subject::new(What::Tool, name).arguments(Some(arguments));
         let calls = &self.host.calls;
         calls.record_refusal(&self.caller, member, subject, decision);
-        // To the caller that looks as if there were no such tool.
-        self.host.no_tool(&self.caller, entry.exposed())
+        let absent = || self.host.no_tool(&self.caller, entry.exposed());
+        // A tool that a predicate hides is not there for its caller, whatever the grants say.
+        let access = &self.host.access;
+        if access.filtered(&self.caller, member, entry).is_some() {
+            return absent();
+        }
+        let request = Request::usual(&self.caller, entry);
+        access.denied(&request, decision, absent)
     }
 
     async fn permit(

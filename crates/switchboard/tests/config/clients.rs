@@ -8,7 +8,9 @@ use switchboard::config::{
     Client, Config, Expansion, Input, Inputs, Problem, ProblemKind, read_client,
 };
 use switchboard::secret::Secret;
-use switchboard::spec::{Endpoint, Layer, NameStyle, Protocol, ServerSpec, Settings};
+use switchboard::spec::{
+    Endpoint, Layer, NameStyle, Protocol, ServerSpec, Settings, TransportKind,
+};
 use switchboard::transport::Environment;
 use switchboard::{Deadline, Timeouts};
 
@@ -242,6 +244,14 @@ fn windsurf() {
     assert_eq!(specs(&config), [remote, off(local)]);
 }
 
+/// The same server, whose entry calls its transport `streamable-http`.
+fn by_streamable_http(mut spec: ServerSpec) -> ServerSpec {
+    if let Endpoint::Remote(remote) = &mut spec.endpoint {
+        remote.transport = TransportKind::StreamableHttp;
+    }
+    spec
+}
+
 #[test]
 fn cline_and_roo() {
     let config = read("cline_mcp_settings.json", Client::Cline);
@@ -249,7 +259,7 @@ fn cline_and_roo() {
         settings.timeouts = Timeouts::all(within(60_000));
         settings.suggested_tools = names(&["list_issues"]);
     });
-    assert_eq!(specs(&config), [linear]);
+    assert_eq!(specs(&config), [by_streamable_http(linear)]);
     let config = read("roo/mcp.json", Client::Roo);
     let node = stdio("node", "node", &["server.js"])
         .cwd(corpus().join("roo/servers"))
@@ -260,7 +270,10 @@ fn cline_and_roo() {
     });
     assert_eq!(
         specs(&config),
-        [node, http("web", "https://example.com/mcp")]
+        [
+            node,
+            by_streamable_http(http("web", "https://example.com/mcp"))
+        ]
     );
 }
 

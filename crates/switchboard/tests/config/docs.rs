@@ -114,5 +114,5 @@ fn every_key_of_a_section_is_read() {
             }
         }
     }
-    assert_eq!(keys, 35);
+    assert_eq!(keys, 36);
 }

@@ -167,6 +167,30 @@ async fn a_token_of_another_process_that_has_expired_is_renewed_and_not_adopted(
 }
 
 #[tokio::test]
+async fn a_token_of_another_process_that_is_refused_too_is_renewed() {
+    let (issuer, net) = Rotating::net(3600);
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    let one = authorizer_with(&net, OAuthSettings::default(), Arc::clone(&store));
+    let other = authorizer_with(&net, OAuthSettings::default(), store);
+    log_in(&one).await.expect("a login");
+    assert_eq!(token_in_use(&other).await, "Bearer access-1");
+    assert!(matches!(refuse(&one, 401, REJECTED).await, Decision::Retry));
+    // The server has revoked both tokens.
+    assert!(matches!(
+        refuse(&other, 401, REJECTED).await,
+        Decision::Retry
+    ));
+    assert_eq!(token_in_use(&other).await, "Bearer access-2");
+    let used = headers(&other).await.expect("headers");
+    let mut refusal = RequestRefusal::new(401, Challenge::parse_all([REJECTED]), &used);
+    refusal.repeated = 1;
+    let decision = other.on_refusal(refusal).await;
+    assert!(matches!(decision, Decision::Retry), "{decision:?}");
+    assert_eq!(token_in_use(&other).await, "Bearer access-3");
+    assert_eq!((net.to(TOKEN).len(), issuer.stale()), (3, 0));
+}
+
+#[tokio::test]
 async fn a_cancelled_caller_does_not_stop_a_renewal() {
     let (issuer, net) = Rotating::net(3600);
     let authorizer = authorizer(&net);

@@ -194,7 +194,7 @@ async fn every_pointer_to_an_operator_passes_every_question_on() {
     ];
     #[cfg(feature = "config")]
     yes.push("true");
-    yes.push("Begin");
+    yes.push("PageOpened");
     let eager = Arc::new(Eager::default());
     let shared = SharedOperator::new(Arc::clone(&eager));
     let closures = ClosureOperator {
