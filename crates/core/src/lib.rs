@@ -21,3 +21,4 @@ pub mod private_store;
 pub mod secret;
 pub mod spec;
 pub mod text;
+pub mod uri_template;

@@ -27,6 +27,7 @@ mod method;
 mod page;
 
 mod bytes;
+pub mod canonical;
 mod capabilities;
 mod check;
 mod completion;

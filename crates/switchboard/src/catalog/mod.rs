@@ -25,7 +25,6 @@ mod names;
 mod notice;
 mod server;
 mod snapshot;
-mod template;
 mod tool_ref;
 mod unknown;
 
@@ -37,7 +36,8 @@ pub use names::{SplitNameError, exposed, split_exposed};
 pub use notice::{ItemKind, Notice, Problem};
 pub use server::{Freshness, ServerCatalog};
 pub use snapshot::Catalog;
-pub use template::{Fill, TemplateError, UriTemplate};
+#[doc(hidden)]
+pub use switchboard_core::uri_template::{Fill, TemplateError, UriTemplate};
 pub use tool_ref::ToolRef;
 pub use unknown::Unknown;
 

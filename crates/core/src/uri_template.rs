@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// Names of variables may have a hyphen in them, which servers use and the RFC does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[doc(hidden)]
 pub struct UriTemplate {
     parts: Vec<TemplatePart>,
 }
@@ -42,7 +41,6 @@ enum VariableForm {
 /// A value for a variable of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[doc(hidden)]
 pub enum Fill {
     /// A text.
     Text(String),
@@ -67,7 +65,6 @@ impl From<String> for Fill {
 /// The reason why a template cannot be parsed or expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[doc(hidden)]
 pub enum TemplateError {
     /// The template is none.
     #[error("the template cannot be read: {what}")]
@@ -363,5 +360,5 @@ fn escaped(text: &str, keeps_reserved: bool) -> String {
 }
 
 #[cfg(test)]
-#[path = "template_tests.rs"]
+#[path = "uri_template_tests.rs"]
 mod tests;
