@@ -13,7 +13,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let host = Host::builder().build()?;
     let schema = json!({ "type": "object", "required": ["text"] });
     let count = LocalTool::new("count", "Counts words", schema, async |given: Value| {
-        let text = given["text"].as_str().ok_or("`text` has to be a text")?;
+        let text = given.get("text").and_then(Value::as_str);
+        let text = text.ok_or("`text` has to be a text")?;
         Ok::<_, &str>(json!({ "words": text.split_whitespace().count() }))
     });
     let count = host.register_tool("mine", count).await?;

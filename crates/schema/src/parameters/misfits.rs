@@ -160,8 +160,8 @@ mod tests {
     use crate::{Bounds, Checker, Verdict};
 
     fn check(schema: &str, arguments: &str) -> Vec<String> {
-        let checker = Checker::compile(&Raw::parse(schema).unwrap(), &Bounds::default());
-        let arguments = Raw::parse(arguments).unwrap();
+        let checker = Checker::compile(&Raw::parse(schema).expect("JSON"), &Bounds::default());
+        let arguments = Raw::parse(arguments).expect("JSON");
         let Verdict::Misfits(violations) = checker.check_text_now(&arguments) else {
             return Vec::new();
         };
