@@ -8,6 +8,7 @@ use super::member::Source;
 #[cfg(feature = "config")]
 use crate::config::{Entry, edit};
 use crate::error::Context;
+#[cfg(feature = "config")]
 use crate::mask::{self, MaskPolicy};
 use crate::secret::{Redactor, Secret, mask_args};
 use crate::spec::{Endpoint, ServerSpec};
