@@ -83,7 +83,11 @@ fn documented_names() -> Result<BTreeSet<String>, String> {
     let entries = page.split("<li><a href=\"").skip(1);
     let names: BTreeSet<String> = entries
         .filter_map(|entry| {
-            let (_, rest) = entry.split_once("\">")?;
+            let (target, rest) = entry.split_once("\">")?;
+            // Links of the sidebar lead to headings of the same page.
+            if target.starts_with('#') {
+                return None;
+            }
             let (name, _) = rest.split_once("</a></li>")?;
             (!name.contains('<')).then(|| name.to_owned())
         })
