@@ -98,22 +98,12 @@ fn documented_names() -> Result<BTreeSet<String>, String> {
     Ok(names)
 }
 
-/// The number of entries on the crate's front page, modules aside.
+/// The number of entries on the crate's front page, modules and re-exported modules aside.
 fn root_names() -> Result<usize, String> {
     let page = read_page("index.html")?;
-    let sections = page.split("<dl class=\"item-table").skip(1);
-    let count = |section: &str| {
-        section
-            .split("</dl>")
-            .next()
-            .unwrap_or_default()
-            .matches("<dt")
-            .count()
-    };
-    let is_modules =
-        |section: &str| section.contains("class=\"mod\"") && !section.contains("<code>pub use");
-    Ok(sections
-        .filter(|section| !is_modules(section))
-        .map(count)
-        .sum())
+    // Each entry is a `<dt>` with a link whose class is the kind of the item; a re-exported crate has no link.
+    let entries = page.split("<dt").skip(1);
+    let entries = entries.map(|entry| entry.split("</dt>").next().unwrap_or_default());
+    let is_module = |entry: &&str| entry.contains("class=\"mod\"") || !entry.contains("class=\"");
+    Ok(entries.filter(|entry| !is_module(entry)).count())
 }
