@@ -53,6 +53,8 @@ pub fn run(work: Work, count: u32, server: &ServerCommand) -> Result<Sample, Fau
         }
         Work::HttpEcho
         | Work::HttpEchoSse
+        | Work::HttpEchoHeader
+        | Work::HttpEchoToken
         | Work::HostEcho
         | Work::HostEchoAgent
         | Work::HostConnect1

@@ -55,6 +55,10 @@ pub enum Work {
     HttpEcho,
     /// Echoes over HTTP, one at a time, answered with a stream.
     HttpEchoSse,
+    /// Echoes over HTTP with an `Authorization` header that is configured.
+    HttpEchoHeader,
+    /// Echoes over HTTP with an access token of a token store.
+    HttpEchoToken,
     /// Echoes through the host: found by name, checked, told of.
     HostEcho,
     /// The same by an agent, with a policy, pins and an audit.
@@ -82,7 +86,7 @@ impl Work {
     /// Returns the form of the server's answers, if the work is done over HTTP.
     pub fn answers(self) -> Option<Answers> {
         match self {
-            Self::HttpEcho => Some(Answers::Json),
+            Self::HttpEcho | Self::HttpEchoHeader | Self::HttpEchoToken => Some(Answers::Json),
             Self::HttpEchoSse => Some(Answers::Sse),
             _ => None,
         }
@@ -95,11 +99,35 @@ impl Work {
             Self::Connect20
             | Self::HttpEcho
             | Self::HttpEchoSse
+            | Self::HttpEchoHeader
+            | Self::HttpEchoToken
             | Self::HostEcho
             | Self::HostEchoAgent
             | Self::HostConnect1
             | Self::HostConnect20 => 20,
             _ => 1000,
+        }
+    }
+}
+
+/// The authorization of requests over HTTP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Authorization {
+    /// None.
+    None,
+    /// A configured header.
+    Header,
+    /// An access token that an earlier login has stored.
+    StoredToken,
+}
+
+impl Work {
+    /// Returns the authorization of the requests.
+    pub fn authorization(self) -> Authorization {
+        match self {
+            Self::HttpEchoHeader => Authorization::Header,
+            Self::HttpEchoToken => Authorization::StoredToken,
+            _ => Authorization::None,
         }
     }
 }
@@ -115,6 +143,8 @@ pub struct ServerCommand {
     pub era: Era,
     /// Number of tools.
     pub tool_count: usize,
+    /// The authorization of requests to it.
+    pub authorization: Authorization,
 }
 
 impl ServerCommand {
@@ -146,6 +176,7 @@ impl ServerCommand {
             args,
             era,
             tool_count,
+            authorization: work.authorization(),
         }
     }
 }

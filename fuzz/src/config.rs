@@ -12,15 +12,8 @@ use crate::bytes::Bytes;
 /// What stands in the place of every value that must not be told.
 const CANARY: &str = "canary7f3a";
 
-/// The keys whose values are the author's own business.
-const PRIVATE: &[&str] = &[
-    "env",
-    "environment",
-    "headers",
-    "http_headers",
-    "args",
-    "url",
-];
+/// The keys whose values are never shown. Arguments are, unless they are secrets by name or form.
+const PRIVATE: &[&str] = &["env", "environment", "headers", "http_headers", "url"];
 
 /// Reads a text as a file of some client, as it is and with canaries in it.
 ///

@@ -132,6 +132,12 @@ pub fn python_v2_talking() -> Launch {
     script("mcp2", "server_talking_v2.py")
 }
 
+/// The agent of the comparison in the guide, on fastmcp 4.1: a config file, and the URL of a model.
+#[must_use]
+pub fn fastmcp_agent() -> Launch {
+    script("fastmcp", "agent_fastmcp.py")
+}
+
 /// Starts our server on fastmcp 4.1 that talks back. It tells nobody of changes.
 #[must_use]
 pub fn fastmcp_talking() -> Launch {

@@ -11,7 +11,9 @@
 )]
 
 mod bench;
+mod book;
 mod check;
+mod compare;
 mod conformance;
 mod deps;
 mod docs;
@@ -36,7 +38,10 @@ The project's own commands.
                                   folders after it rewrite theirs alone
   cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
-  cargo xtask docs                write docs/cli.md from the parser and docs/public-names.txt from rustdoc
+  cargo xtask compare             time ten everyday tasks with four command lines; docs/comparison.md
+  cargo xtask docs                write what the program says into the documentation: the reference,
+                                  output of examples, docs/public-names.txt
+  cargo xtask screenshot          draw the picture of a session, docs/session.svg, and nothing else
   cargo xtask fuzz [TARGET]       look for inputs that break a promise; docs/fuzzing.md
   cargo xtask --help              this text";
 
@@ -51,10 +56,12 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "bench" => bench::run(&args),
         "check" => check::run(&args),
+        "compare" => compare::run(&args),
         "docs" => docs::run(&args),
         "fuzz" => fuzz::run(&args),
         "partners" => partners::run(&args),
         "platforms" => platforms::run(&args),
+        "screenshot" => docs::screenshot(&args),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
             Ok(())

@@ -61,6 +61,9 @@ pub(crate) struct Offer {
     pub(crate) tools: BTreeMap<String, Vec<String>>,
     /// The arguments of each prompt, by its name.
     pub(crate) prompts: BTreeMap<String, Vec<String>>,
+    /// The URIs of its resources.
+    #[serde(default)]
+    pub(crate) resources: Vec<String>,
 }
 
 /// Caches the names of all servers that this command has listed.
@@ -206,6 +209,9 @@ impl Offer {
         if self.prompts.is_empty() {
             self.prompts.clone_from(&known.prompts);
         }
+        if self.resources.is_empty() {
+            self.resources.clone_from(&known.resources);
+        }
         self
     }
 
@@ -230,10 +236,13 @@ impl Offer {
             let names = names.map(|argument| argument.name().to_owned());
             (prompt.name().to_owned(), arguments(names.collect()))
         });
+        let resources = part.resources().iter().map(|entry| entry.uri());
+        let resources = resources.filter(|uri| is_kept(uri)).map(str::to_owned);
         Self {
             seen: 0,
             tools: tools.take(BOUNDS.items).collect(),
             prompts: prompts.take(BOUNDS.items).collect(),
+            resources: resources.take(BOUNDS.items).collect(),
         }
     }
 }

@@ -14,7 +14,7 @@ use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
 };
 use clap_complete::env::Shells;
-use switchboard::config::Config;
+use switchboard::config::{Client, Config};
 use switchboard::host::Host;
 use switchboard::transport::Environment;
 
@@ -53,8 +53,22 @@ fn answer(shell: &str, words: Vec<OsString>) -> Option<Vec<u8>> {
     command.build();
     let folder = std::env::current_dir().ok();
     let mut text = Vec::new();
+    let is_option = line.current().starts_with('-');
     let written = shell.write_complete(&mut command, words, folder.as_deref(), &mut text);
-    written.ok().map(|()| text)
+    written.ok()?;
+    Some(if is_option {
+        text
+    } else {
+        without_options(&String::from_utf8(text).ok()?).into_bytes()
+    })
+}
+
+/// Removes options, which all begin alike: with no other candidate the shell would insert `--`.
+fn without_options(text: &str) -> String {
+    let separator = std::env::var("_CLAP_IFS").unwrap_or_else(|_| "\n".to_owned());
+    let candidates = text.split(separator.as_str());
+    let candidates: Vec<&str> = candidates.filter(|one| !one.starts_with('-')).collect();
+    candidates.join(&separator)
 }
 
 /// Returns the script that makes a shell ask this program for candidates.
@@ -78,14 +92,20 @@ enum NameKind {
     Prompt,
     /// An argument of the tool or prompt that the line names.
     Argument,
+    /// The URI of a resource, after its server.
+    Resource,
+    /// A client whose files can be read or written.
+    Client,
 }
 
 /// Returns the kind of name that an argument takes. Decided by the argument's id, so that new commands need
 /// no entry.
 fn name_kind(verb: &str, argument: &str) -> Option<NameKind> {
     match (verb, argument) {
+        ("import", "source" | "from") | ("export", "to") => Some(NameKind::Client),
         // New names, or names in another client's files.
         ("add" | "import", _) => None,
+        ("read" | "watch", "resource") => Some(NameKind::Resource),
         (_, "server" | "resource") => Some(NameKind::Server),
         (_, "tool") | ("policy why", "target") => Some(NameKind::Tool),
         (_, "prompt") => Some(NameKind::Prompt),
@@ -175,10 +195,38 @@ impl TypedLine {
             NameKind::Tool => self.items(|offer| offer.tools.keys()),
             NameKind::Prompt => self.items(|offer| offer.prompts.keys()),
             NameKind::Argument => self.arguments(),
+            NameKind::Resource => self.resources(),
+            NameKind::Client => Client::ALL.iter().map(ToString::to_string).collect(),
         };
         // Names come from servers: one with spaces or quotes could break out of its word.
         names.retain(|name| name.starts_with(&*current) && is_plain(name));
         names.into_iter().map(CompletionCandidate::new).collect()
+    }
+
+    /// Returns the word to complete.
+    fn current(&self) -> &str {
+        self.words
+            .get(self.at)
+            .map(String::as_str)
+            .unwrap_or_default()
+    }
+
+    /// Returns the resources of the server in the line, or all servers if it names none.
+    fn resources(&self) -> Vec<String> {
+        let before = self.words.get(..self.at).unwrap_or_default();
+        let mut servers = self.servers().iter();
+        match servers.find(|known| before.contains(&known.name)) {
+            Some(known) => known
+                .offer
+                .as_ref()
+                .map(|offer| offer.resources.clone())
+                .unwrap_or_default(),
+            None => self
+                .servers()
+                .iter()
+                .map(|known| known.name.clone())
+                .collect(),
+        }
     }
 
     /// Returns `SERVER/NAME` for all items of a kind.
@@ -270,6 +318,7 @@ mod tests {
         let mut offer = Offer::default();
         offer.tools.extend(tools);
         offer.prompts.insert("greet".to_owned(), names(&["who"]));
+        offer.resources.push("file:///a".to_owned());
         let known = |name: &str, is_enabled| KnownServer {
             name: name.to_owned(),
             is_enabled,
@@ -307,6 +356,20 @@ mod tests {
             offered(NameKind::Prompt, &["s", "prompt", "demo/"]),
             ["demo/greet"]
         );
+    }
+
+    #[test]
+    fn options_are_not_offered_for_an_empty_word() {
+        assert_eq!(without_options("--json\ndemo\n--help"), "demo");
+        assert_eq!(without_options("--json\n--help"), "");
+    }
+
+    #[test]
+    fn clients_and_resources_are_offered() {
+        assert_eq!(offered(NameKind::Client, &["s", "import", "go"]), ["goose"]);
+        let read = ["s", "read", "demo", "file"];
+        assert_eq!(offered(NameKind::Resource, &read), ["file:///a"]);
+        assert_eq!(offered(NameKind::Resource, &["s", "read", "d"]), ["demo"]);
     }
 
     #[test]

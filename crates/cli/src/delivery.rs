@@ -21,8 +21,8 @@ use crate::report::{Failure, Report};
 use crate::role;
 use crate::saving::{decode_base64, save};
 use crate::screen::{Screen, talk};
-use crate::secrets::safe_json;
 use crate::table::columns;
+use switchboard_terminal::json::safe_json;
 
 /// Maximum number of bytes of a result that are shown at a terminal.
 const SHOWN_BYTES: usize = 64 * 1024;
@@ -73,10 +73,10 @@ impl<'o> Delivery<'o> {
         // Escape sequences of a server could take over the terminal.
         if output.raw && io::stdout().is_terminal() {
             return Err(Report::usage(
-                "--raw is not for terminals, which would obey what is in a text",
+                "--raw does not print to a terminal, which would interpret control characters",
             )
-            .hint("send it into a pipe or a file: `--raw > FILE`")
-            .hint("or leave it out: what a terminal would obey is shown as escapes"));
+            .hint("write to a pipe or a file: `--raw > FILE`")
+            .hint("or omit it: control characters are then shown as escapes"));
         }
         if output.output.is_some() || output.save.is_some() {
             role::person_only("write files")?;
@@ -84,7 +84,7 @@ impl<'o> Delivery<'o> {
         if let Some(file) = &output.output
             && fs::symlink_metadata(file).is_ok()
         {
-            return Err(Report::usage("the file of --output is there already")
+            return Err(Report::usage("the file of --output already exists")
                 .fact("file", file.display().to_string())
                 .hint("name another, or remove it"));
         }
@@ -181,7 +181,7 @@ impl<'o> Delivery<'o> {
             return Err(Report::new(
                 Exit::Protocol,
                 "protocol",
-                "what the server sent as data is not base64, and was not saved",
+                "the server's data is not valid base64 and was not saved",
             ));
         };
         let saved = save(folder, &parcel.stem, mime_type, &bytes);

@@ -107,7 +107,7 @@ fn demo() -> Result<Stdio, Failure> {
     let program = std::env::current_exe().map_err(|error| internal(&error))?;
     match program.into_os_string().into_string() {
         Ok(program) => Ok(running(Stdio::new(program)).args(["test-server"])),
-        Err(_) => Err(internal(&"this program's own path is not Unicode")),
+        Err(_) => Err(internal(&"the path of this program is not valid Unicode")),
     }
 }
 
@@ -134,13 +134,13 @@ fn internal(what: &impl ToString) -> Failure {
 fn split(command: &str) -> Result<(String, Vec<String>), Failure> {
     let Some(mut words) = shlex::split(command) else {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-        let report = Report::usage("the command of --stdio has a quote that does not end");
+        let report = Report::usage("--stdio: a quote is not closed");
         return Err(report.fact("command", mask_args(&words).join(" ")));
     };
     let args = words.split_off(1.min(words.len()));
     match words.pop() {
         Some(program) if !program.is_empty() => Ok((program, args)),
-        _ => Err(Report::usage("the command of --stdio is empty")
+        _ => Err(Report::usage("--stdio: the command is empty")
             .hint("write a command, such as --stdio \"uvx mcp-server-time\"")),
     }
 }
@@ -152,7 +152,7 @@ fn with_environment(mut stdio: Stdio, connection: &Connection) -> Result<Stdio, 
             Some((name, value)) if !name.is_empty() => stdio = stdio.env(name, value),
             _ => {
                 return Err(Report::usage("--env must be NAME=VALUE")
-                    .hint("to hand on a variable of this shell, use --env-passthrough NAME"));
+                    .hint("to pass on a variable of this shell, use --env-passthrough NAME"));
             }
         }
     }

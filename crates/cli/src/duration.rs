@@ -31,9 +31,9 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
         format!("{error}; write a time as 30s, 500ms, 2m, 1h or 1m30s, or as a number of seconds")
     })?;
     if time.is_zero() {
-        Err("expected a time longer than nothing".to_owned())
+        Err("must be greater than zero".to_owned())
     } else if time > LONGEST {
-        Err("expected a time of at most a week".to_owned())
+        Err("must be at most a week".to_owned())
     } else {
         Ok(time)
     }
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn nothing_and_more_than_a_week_are_refused() {
         for (bad, problem) in [
-            ("0", "longer than nothing"),
-            ("0.0000000001s", "longer than nothing"),
+            ("0", "greater than zero"),
+            ("0.0000000001s", "greater than zero"),
             ("604801", "a week"),
             ("168h1ms", "a week"),
         ] {

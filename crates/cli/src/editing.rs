@@ -118,10 +118,10 @@ fn edit_failure(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
         None => report,
     };
     match error {
-        EditError::Exists(_) => report.hint("use another name, or --replace to take its place"),
+        EditError::Exists(_) => report.hint("use another name, or --replace to replace it"),
         EditError::Syntax { .. } => {
             let file = goal.file.display();
-            report.hint(format!("`switchboard config check {file}` shows the place"))
+            report.hint(format!("`switchboard config check {file}` shows where"))
         }
         _ => report,
     }

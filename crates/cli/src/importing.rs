@@ -43,8 +43,11 @@ pub(crate) struct Found {
 /// Fails if there is no such client or file.
 pub(crate) fn find(args: &Import, files: &Files) -> Result<Found, Failure> {
     let folder = current_folder(files)?;
+    let Some(source) = args.source.as_deref() else {
+        return find_all(files, &folder);
+    };
     // The name of a client wins over a file of that name, unless --from is given.
-    let (client, looked_for) = sources(args, files, &folder)?;
+    let (client, looked_for) = sources(source, args.from, files, &folder)?;
     let mut found = Found::default();
     for (layer, file) in &looked_for {
         if fs::symlink_metadata(file).is_ok() {
@@ -58,7 +61,7 @@ pub(crate) fn find(args: &Import, files: &Files) -> Result<Found, Failure> {
     let mut report = Report::new(
         Exit::Configuration,
         "configuration",
-        match args.source.parse::<Client>() {
+        match source.parse::<Client>() {
             Ok(client) => format!("there is no config file of {client}"),
             Err(_) => "there is no such file".to_owned(),
         },
@@ -67,6 +70,55 @@ pub(crate) fn find(args: &Import, files: &Files) -> Result<Found, Failure> {
         report = report.fact("looked for", file.display().to_string());
     }
     Err(report)
+}
+
+/// Reads the person's own files of all clients. Those of projects need a decision for each client.
+fn find_all(files: &Files, folder: &Path) -> Result<Found, Failure> {
+    let mut all = Found::default();
+    for client in Client::ALL
+        .iter()
+        .copied()
+        .filter(|client| *client != Client::Switchboard)
+    {
+        let mut found = Found::default();
+        for (layer, file) in client.places(&files.environment, folder) {
+            if fs::symlink_metadata(&file).is_err() {
+                continue;
+            }
+            if layer != Layer::User {
+                let note = format!(
+                    "{} belongs to this project: `switchboard import {client}` reads it, and asks",
+                    file.display()
+                );
+                all.notes.push(note);
+                continue;
+            }
+            found.read(&file, &layer, client, files, folder)?;
+            let count = found.candidates.len();
+            let servers = if count == 1 { "server" } else { "servers" };
+            all.notes
+                .push(format!("{client}: {count} {servers} in {}", file.display()));
+            all.files.push(file);
+        }
+        all.problems.append(&mut found.problems);
+        all.notes.append(&mut found.notes);
+        for candidate in found.candidates {
+            // The first client that has a server of that name wins.
+            let mut known = all.candidates.iter();
+            match known.find(|known| known.name == candidate.name) {
+                Some(_) => all.notes.push(format!(
+                    "{} of {client} is left out: another client has a server of that name",
+                    candidate.name
+                )),
+                None => all.candidates.push(candidate),
+            }
+        }
+    }
+    if all.files.is_empty() {
+        all.notes
+            .push("no client has a config file of yours".to_owned());
+    }
+    Ok(all)
 }
 
 fn current_folder(files: &Files) -> Result<PathBuf, Failure> {
@@ -83,23 +135,24 @@ fn current_folder(files: &Files) -> Result<PathBuf, Failure> {
 
 /// Returns the files to read, the farthest first, and the client whose format they have.
 fn sources(
-    args: &Import,
+    source: &str,
+    from: Option<Client>,
     files: &Files,
     folder: &Path,
 ) -> Result<(Client, Vec<(Layer, PathBuf)>), Failure> {
-    if args.from.is_none()
-        && let Ok(client) = args.source.parse::<Client>()
+    if from.is_none()
+        && let Ok(client) = source.parse::<Client>()
     {
         return Ok((client, client.places(&files.environment, folder)));
     }
-    let file = Path::new(&args.source);
+    let file = Path::new(source);
     let is_there = fs::symlink_metadata(file).is_ok();
-    let is_word = !args.source.contains(['/', '\\', '.']);
+    let is_word = !source.contains(['/', '\\', '.']);
     if !is_there && is_word {
-        return Err(unknown(&args.source));
+        return Err(unknown(source));
     }
     let file = whole(file);
-    let client = args.from.or_else(|| Client::of_file(&file));
+    let client = from.or_else(|| Client::of_file(&file));
     let client = client.unwrap_or(Client::Switchboard);
     // Only known user files are trusted: any other file may have come from anywhere.
     let mut own = client.places(&files.environment, folder);
@@ -135,7 +188,7 @@ fn whole(file: &Path) -> PathBuf {
 
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
-    let message = format!("{name:?} is no client that we know, and no file");
+    let message = format!("{name:?}: unknown client, and no such file");
     let report = Report::usage(message);
     let report = match closest(name, names.iter().copied()) {
         Some(meant) => report.hint(format!("did you mean {meant:?}?")),
@@ -238,7 +291,7 @@ impl Found {
             if let Some(meant) = closest(name, known.iter().copied()) {
                 report = report.hint(format!("did you mean {meant:?}?"));
             }
-            return Err(report.hint("leave the name out, with --dry-run, to see what there is"));
+            return Err(report.hint("list them: leave the name out, and add --dry-run"));
         }
         if !names.is_empty() {
             self.candidates

@@ -46,7 +46,7 @@ impl Journal {
                 let events = Some((file, hosting.host.events(), recorded));
                 Ok(Self { events, trace })
             }
-            Err(error) => Err(Report::usage("the file of --events cannot be written to")
+            Err(error) => Err(Report::usage("--events: the file cannot be written")
                 .fact("file", path.display().to_string())
                 .fact("the system says", error.to_string())),
         }

@@ -14,7 +14,7 @@ use crate::hosting::Hosting;
 use crate::journal::lagged;
 use crate::output;
 use crate::screen::talk;
-use crate::secrets::redact_json;
+use switchboard_terminal::json::redact_json;
 
 /// Log messages of all servers, filtered by level. Lines that servers write to stderr are not included.
 pub(crate) struct LogStream {
@@ -96,7 +96,7 @@ impl<'a> StderrLogs<'a> {
             Watched::Item(log) => log,
             Watched::Missed(missed) => {
                 screen.warn(&format!(
-                    "{missed} log lines came too fast, and are not shown"
+                    "{missed} log lines were dropped: they came too fast"
                 ));
                 return;
             }

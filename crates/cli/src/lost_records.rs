@@ -40,7 +40,7 @@ impl LostRecords {
         let (count, names) = (count_of(lost.note.count(), "server"), names(lost));
         Some((
             format!(
-                "{lost}: {count} had been approved ({names}); you will be asked again. `{END}` only ends this warning"
+                "{lost}: {count} had been approved ({names}); you will be asked again. `{END}` dismisses this warning"
             ),
             END.to_owned(),
         ))
@@ -103,9 +103,7 @@ fn warn_of_folders(environment: &Environment, screen: &Screen) {
     };
     for loose in files::judge_folders(&folder).unwrap_or_default() {
         let name = loose.display().to_string();
-        let text = format!(
-            "members of its group may write to {name}, and so could change what you approved"
-        );
+        let text = format!("group members can write to {name} and could change your approvals");
         let fix = format!("chmod g-w {}", shell_path(&name));
         warn([(text, fix)], screen);
     }

@@ -19,7 +19,6 @@ mod duration;
 mod editing;
 mod elicit;
 mod exit;
-mod grid;
 mod hosting;
 mod importing;
 mod item_name;
@@ -27,14 +26,14 @@ mod journal;
 mod level_notice;
 mod lifecycle;
 mod live;
-mod lockfile;
 mod log_stream;
 mod login;
 mod lost_records;
 mod output;
 mod output_file;
 mod permission;
-mod pretty;
+#[cfg(test)]
+mod printed_commands;
 mod problems;
 #[cfg(test)]
 mod reference;
@@ -49,14 +48,14 @@ mod scope;
 mod screen;
 mod secrets;
 mod signals;
+mod slips;
 mod state;
-mod style;
-mod table;
-mod tabular;
-mod timestamp;
+mod status_table;
+mod tokens;
 mod trace;
 mod values;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -67,6 +66,8 @@ use report::Report;
 use screen::{Screen, talk};
 use switchboard::Limits;
 use switchboard::text::sanitise;
+// Rendering is a crate of its own; its modules are used as if they were here.
+use switchboard_terminal::{pretty, style, table, tabular, timestamp};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -77,9 +78,19 @@ fn main() -> ExitCode {
     if complete::answer_if_asked() {
         return ExitCode::SUCCESS;
     }
-    let cli = match Cli::try_parse() {
+    // Slips are found in text; words that are not UTF-8 are parsed as they are.
+    let words: Result<Vec<String>, _> = std::env::args_os()
+        .skip(1)
+        .map(OsString::into_string)
+        .collect();
+    let words = words.unwrap_or_default();
+    let parsed = match words.as_slice() {
+        [] => Cli::try_parse(),
+        words => slips::parse(words),
+    };
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return refused(&error).into(),
+        Err(error) => return refused(&error, &words).into(),
     };
     // Orphans of a server that kills its keeper are reparented to us. Not for the bundled server: it starts no
     // servers, and the orphans that it leaves on purpose are for the client under test.
@@ -91,7 +102,7 @@ fn main() -> ExitCode {
         None if ask::is_attended() => commands::prompt(),
         None => {
             talk(&format!(
-                "switchboard: what shall it do?\n\n{EXAMPLES}\n\n`switchboard --help` shows everything.\n"
+                "switchboard: no command given\n\n{EXAMPLES}\n\n`switchboard --help` shows everything.\n"
             ));
             Exit::Usage
         }
@@ -109,8 +120,9 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Prints clap's message: help and version on stdout, errors on stderr.
-fn refused(error: &clap::Error) -> Exit {
+/// Prints clap's message: help and version on stdout, errors on stderr. A slip is answered with the command that
+/// was meant.
+fn refused(error: &clap::Error, words: &[String]) -> Exit {
     if !error.use_stderr() {
         // Ignored: the reader may be gone.
         error.print().ok();
@@ -121,6 +133,12 @@ fn refused(error: &clap::Error) -> Exit {
         let report = Report::usage("a header is one word: put quotes around it");
         let report = report.hint("write it like -H \"Authorization: Bearer TOKEN\"");
         return Screen::plain(is_json).fail(&report);
+    }
+    if let Some(command) = slips::meant(error, words) {
+        let text = error.to_string();
+        let title = text.lines().next().unwrap_or_default();
+        let report = Report::usage(title.trim_start_matches("error: "));
+        return Screen::plain(is_json).fail(&report.hint(format!("did you mean `{command}`?")));
     }
     if is_json {
         let text = error.to_string();

@@ -189,7 +189,7 @@ impl Queue {
         // The note comes before the text that has room again.
         if self.lost > 0 {
             let lost = std::mem::take(&mut self.lost);
-            let told = format!("({lost} texts were not shown: nobody read them)\n");
+            let told = format!("({lost} messages were dropped: the output was not read in time)\n");
             self.put(Stream::Err, told.into_bytes());
         }
         self.put(stream, bytes.to_vec());

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::render::Piece;
 use crate::report::{Failure, Report};
 use crate::saving::{create, decode_base64, extension};
-use crate::secrets::redact_json;
+use switchboard_terminal::json::redact_json;
 
 /// The outcome of writing the file.
 pub(crate) struct WrittenFile {
@@ -56,7 +56,7 @@ pub(crate) fn write(
         choice = Choice {
             content: Content::Text,
             warning: Some(format!(
-                "{shown} has the text of the result: what the server sent as data is not base64"
+                "{shown} contains the text of the result: the data is not valid base64"
             )),
         };
         bytes = joined_text(pieces, masked);
@@ -85,12 +85,12 @@ fn nothing_to_write(file: &Path, pieces: &[Piece<'_>]) -> Failure {
         1 => Report::new(
             Exit::Protocol,
             "protocol",
-            "what the server sent as data is not base64, and nothing was written",
+            "the server's data is not valid base64; nothing was written",
         ),
         0 => Report::new(
             Exit::Tool,
             "tool",
-            "there is no text in the result, and nothing was written",
+            "the result has no text; nothing was written",
         )
         .hint("--save DIR writes images, audio and other data"),
         several => Report::new(
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_ending_of_a_file_decides_what_it_gets() {
-        let text = || Piece::Text("a text");
+        let text = || Piece::Text("a text".into());
         let png = || media("image/png", "AAEC");
         let jpeg = || media("image/jpeg", "AAED");
         let both = [text(), png()];

@@ -12,15 +12,23 @@ use switchboard::policy::{
 };
 use switchboard::spec::ServerName;
 use switchboard::talk::{ChangeApproval, ChangeRequest};
-use switchboard::text::sanitise_line;
+use switchboard::text::{excerpt, sanitise_line};
 use switchboard::{Error, ErrorKind};
+use switchboard_terminal::path::shorten;
 
 use crate::args::Acting;
-use crate::ask::{Dialogue, is_yes_in};
+use crate::ask::{Dialogue, Terminal, is_yes_in};
+use crate::elicit::safe_line;
 use crate::exit::Exit;
 use crate::hosting::{HostSource, Hosting};
 use crate::report::{Failure, Report};
 use crate::state;
+
+/// Maximum number of arguments that a question shows.
+const MOST_ARGUMENTS: usize = 20;
+
+/// Maximum length of an argument in a question, in bytes.
+const LONGEST_ARGUMENT: usize = 500;
 
 /// The caller of a command, with a note if the person has refused it something.
 #[derive(Clone)]
@@ -98,21 +106,48 @@ pub(crate) async fn approve_use(request: &UseRequest) -> UseApproval {
     let mut dialogue = Dialogue::begin().await;
     dialogue.say(&format!("\n{}\n", sanitise_line(&request.to_string())));
     // The origin tells servers of the same name apart.
-    dialogue.show(&[format!("described at: {}", request.origin)]);
+    dialogue.show(&[format!("config: {}", shorten(&request.origin))]);
+    dialogue.show(&arguments(request));
     let scope = request.scope;
     let answer = dialogue.ask(&question(scope, &request.server)).await;
     answer.map_or(UseApproval::Refuse, |line| meaning(&line, scope))
 }
 
+/// Formats the arguments of a call, one line each, without known secrets.
+fn arguments(request: &UseRequest) -> Vec<String> {
+    let Some(arguments) = &request.arguments else {
+        return Vec::new();
+    };
+    let members = arguments.members();
+    if members.is_empty() {
+        return vec!["arguments: none".to_owned()];
+    }
+    let mut lines = vec!["arguments:".to_owned()];
+    lines.extend(members.iter().take(MOST_ARGUMENTS).map(|(name, value)| {
+        // Redacted before it is cut: half of a secret is not recognised.
+        let value = safe_line(value.as_str());
+        format!(
+            "  {}: {}",
+            safe_line(name),
+            excerpt(&value, LONGEST_ARGUMENT)
+        )
+    }));
+    let more = members.len().saturating_sub(MOST_ARGUMENTS);
+    if more > 0 {
+        lines.push(format!("  and {more} more"));
+    }
+    lines
+}
+
 /// Words the question: by default about the whole server, or about the one item if the agent's policy says so.
 fn question(scope: Scope, server: &ServerName) -> String {
     match scope {
-        Scope::Item => format!(
-            "Allow? [o]nce, [s]ession (this item, this session), server (all that is granted of {server}, this session), always, [N]o: "
-        ),
-        _ => format!(
-            "Allow? [o]nce, [s]ession (all that is granted of {server}), [t]ool (this item, this session), always, [N]o: "
-        ),
+        Scope::Item => {
+            format!("Allow? [o]nce, [s]ession, server (session, all of {server}), always, [N]o: ")
+        }
+        _ => {
+            format!("Allow? [o]nce, [s]ession (all of {server}), [t]ool (session), always, [N]o: ")
+        }
     }
 }
 
@@ -132,11 +167,13 @@ fn meaning(line: &str, scope: Scope) -> UseApproval {
 pub(crate) async fn approve_change(request: &ChangeRequest) -> ChangeApproval {
     let mut dialogue = Dialogue::begin().await;
     let server = &request.server;
-    dialogue.say(&format!("\n{server:?} is not as it was approved:\n"));
+    dialogue.say(&format!(
+        "\nThe definitions of {server:?} have changed since they were approved:\n"
+    ));
     for drift in &request.drifts {
         dialogue.show(&lines(drift));
     }
-    let answer = dialogue.ask("Approve it as it is now? [y/N] ").await;
+    let answer = dialogue.ask("Approve the changes? [y/N] ").await;
     if is_yes_in(&answer.unwrap_or_default()) {
         ChangeApproval::Approve
     } else {
@@ -168,7 +205,7 @@ impl Hosting<'_> {
     pub(crate) fn use_failure(&self, error: Error, target: Target<'_>) -> Failure {
         let is_about_access = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied);
         if !self.is_agent() || !is_about_access {
-            return error.into();
+            return Failure::from(error).look_at(target);
         }
         let decision = self.host.why(&Request::usual(&self.actor.caller, target));
         // The library's error names the rule, or conceals it.
@@ -181,6 +218,19 @@ impl Hosting<'_> {
         }
         let was_refused = self.actor.was_refused.load(Ordering::Relaxed);
         // Granted on request, and the person has refused: say so, because the agent knows the item.
+        if matches!(decision, Decision::Ask(..))
+            && was_refused
+            && Terminal::is_available(self.screen)
+        {
+            let message = format!(
+                "the call was denied: you did not allow agent {} to use {target}",
+                self.actor.caller
+            );
+            let report = Report::new(Exit::Denied, "denied", message);
+            return report
+                .server(target.server().to_string())
+                .fact("sent", "no, nothing was called");
+        }
         if matches!(decision, Decision::Ask(..)) && was_refused {
             let message = format!(
                 "agent {} may use {target} only after asking",
@@ -190,8 +240,8 @@ impl Hosting<'_> {
             return report
                 .server(target.server().to_string())
                 .fact("rule", decision.reason().to_string())
-                .fact("sent", "no: nothing was called")
-                .hint("say yes at a terminal, without --json")
+                .fact("sent", "no, nothing was called")
+                .hint("run it at a terminal, without --json, and allow it there")
                 .hint(
                     "or give the agent the level `\"yolo\"` under `agents` in your own config file",
                 );
@@ -204,13 +254,13 @@ impl Hosting<'_> {
         let message = format!("{drift} since it was approved");
         Report::new(Exit::Changed, "changed", message)
             .server(server.clone())
-            .fact("sent", "no: nothing was called")
+            .fact("sent", "no, nothing was called")
             .evidence(
-                "what changed",
+                "changes",
                 drift.diff.iter().map(ToString::to_string).collect(),
             )
             .hint(format!(
-                "if that is right: `switchboard pins approve {server}`"
+                "if this is what you expect: `switchboard pins approve {server}`"
             ))
     }
 

@@ -1,4 +1,4 @@
-//! Generates the reference of commands in `docs/cli.md` from the parser.
+//! Generates the reference of commands, `docs/reference/commands.md`, from the parser.
 
 use std::fmt::Write as _;
 
@@ -6,12 +6,17 @@ use clap::{Arg, Command, CommandFactory as _};
 
 use crate::args::Cli;
 
-/// Markers around the generated part.
-const BEGIN: &str = "<!-- what the parser says: begin -->";
-const END: &str = "<!-- what the parser says: end -->";
+/// The beginning of the page.
+const HEAD: &str = "\
+# Commands
+
+Every command and option, generated from the parser. `switchboard COMMAND --help` prints the same, and
+[The command line in detail](../cli.md) explains how they work together.
+
+";
 
 /// The command whose options are those of all commands that use servers.
-const USUAL: &str = "tools";
+const USUAL: &str = "resources";
 
 /// Formats all commands with their arguments.
 fn reference() -> String {
@@ -19,13 +24,13 @@ fn reference() -> String {
     command.build();
     let usual = command.find_subcommand(USUAL).map(options);
     let usual = usual.unwrap_or_default();
-    let mut out = String::new();
+    let mut out = HEAD.to_owned();
     for verb in command.get_subcommands() {
         add(verb, verb.get_name(), &usual, &mut out);
     }
-    out.push_str("### Options of verbs that use servers\n\n");
+    out.push_str("## Options of commands that use servers\n\n");
     table(usual.into_iter(), &mut out);
-    out.trim_end().to_owned()
+    format!("{}\n", out.trim_end())
 }
 
 fn add(command: &Command, name: &str, usual: &[&Arg], out: &mut String) {
@@ -38,10 +43,11 @@ fn add(command: &Command, name: &str, usual: &[&Arg], out: &mut String) {
     let usage = usage.trim_start_matches("Usage: ").lines();
     let usage: Vec<String> = usage.map(|line| format!("    {}", line.trim())).collect();
     let usage = usage.join("\n");
+    let level = if name.contains(' ') { "###" } else { "##" };
     // Writing to a string cannot fail.
     let _ = write!(
         out,
-        "### {name}\n\n{}.\n\n{usage}\n\n",
+        "{level} {name}\n\n{}.\n\n{usage}\n\n",
         about.trim_end_matches('.')
     );
     let own = options(command);
@@ -52,7 +58,7 @@ fn add(command: &Command, name: &str, usual: &[&Arg], out: &mut String) {
     table(positional.chain(own), out);
     if has_usual {
         out.push_str(
-            "And the [options of verbs that use servers](#options-of-verbs-that-use-servers).\n\n",
+            "And the [options of commands that use servers](#options-of-commands-that-use-servers).\n\n",
         );
     }
     for inner in command.get_subcommands() {
@@ -143,15 +149,15 @@ fn meaning(arg: &Arg) -> String {
 
 #[test]
 fn the_reference_in_the_docs_is_what_the_parser_says() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
-    let text = std::fs::read_to_string(file).unwrap();
-    let (before, rest) = text.split_once(BEGIN).unwrap();
-    let (_, after) = rest.split_once(END).unwrap();
-    let wanted = format!("{before}{BEGIN}\n\n{}\n\n{END}{after}", reference());
-    if std::env::var_os("SWITCHBOARD_WRITE_DOCS").is_some() {
-        std::fs::write(file, wanted).unwrap();
-        return;
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/commands.md"
+    );
+    let wanted = reference();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(file, &wanted).unwrap();
     }
+    let text = std::fs::read_to_string(file).unwrap();
     // The whole of both would be pages.
     let differs = text
         .lines()
@@ -159,6 +165,6 @@ fn the_reference_in_the_docs_is_what_the_parser_says() {
         .find(|(is, should)| is != should);
     assert!(
         text == wanted,
-        "docs/cli.md is not what the parser says; `cargo xtask docs` writes it anew: {differs:?}"
+        "docs/reference/commands.md is not what the parser says; `cargo xtask docs` writes it: {differs:?}"
     );
 }

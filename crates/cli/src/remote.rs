@@ -111,19 +111,19 @@ pub(crate) fn transport(
             Ok(Arc::new(transport))
         }
         (Transport::Sse, true) => Err(Report::usage(
-            "--transport sse is made of a stream, which --no-stream refuses",
+            "--transport sse needs a stream, which --no-stream refuses",
         )),
     }
 }
 
 fn transport_failure(error: HttpError) -> Failure {
     match error {
-        HttpError::Url(_) => Report::usage("the URL of --url is none")
+        HttpError::Url(_) => Report::usage("--url: not a valid URL")
             .hint("write all of it, such as --url https://example.com/mcp"),
         HttpError::Forbidden(
             error @ (Forbidden::Scheme { .. } | Forbidden::NoHost | Forbidden::Userinfo),
         ) => {
-            let report = Report::usage(format!("the URL of --url cannot be used: {error}"));
+            let report = Report::usage(format!("--url cannot be used: {error}"));
             match error {
                 Forbidden::Userinfo => report.hint(
                     "-H \"Authorization: Basic $(printf USER:PASSWORD | base64)\" sends the same",
@@ -135,7 +135,7 @@ fn transport_failure(error: HttpError) -> Failure {
         HttpError::Forbidden(error) => Report::new(
             Exit::Connect,
             "connect",
-            "the server's address is one that is never connected to",
+            "the server's address is not allowed",
         )
         .fault("forbidden", None)
         .fact("reason", error.to_string())
@@ -157,7 +157,7 @@ fn certificates(file: &Path) -> Result<Vec<u8>, Failure> {
     let shown = || file.display().to_string();
     // Bounded, because the file may be a device or a pipe.
     let pem = files::read(file, Source::Named, MOST_BYTES).map_err(|error| {
-        let report = Report::usage("the file of --ca-file cannot be read").fact("file", shown());
+        let report = Report::usage("--ca-file: the file cannot be read").fact("file", shown());
         match error.why() {
             Refusal::Io(error) => report.fact("the system says", error.to_string()),
             _ => report.fact("reason", error.to_string()),
@@ -168,12 +168,10 @@ fn certificates(file: &Path) -> Result<Vec<u8>, Failure> {
     if windows.any(|window| window == CERTIFICATE) {
         return Ok(pem);
     }
-    Err(
-        Report::usage("the file of --ca-file holds no certificate in PEM")
-            .fact("file", shown())
-            .hint(format!(
-                "openssl x509 -inform der -in {} -out CA.pem",
-                shown()
-            )),
-    )
+    Err(Report::usage("--ca-file: no PEM certificate in the file")
+        .fact("file", shown())
+        .hint(format!(
+            "openssl x509 -inform der -in {} -out CA.pem",
+            shown()
+        )))
 }

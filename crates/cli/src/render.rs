@@ -1,6 +1,8 @@
 //! Results of servers, split into pieces and formatted for people.
 
-use switchboard::formats::{decoded_bytes, size};
+use std::borrow::Cow;
+
+use switchboard::formats::{TextLimits, decoded_bytes, size};
 use switchboard::protocol::{
     CallToolResult, Content, GetPromptResult, Raw, ReadResourceResult, ResourceContents,
 };
@@ -8,14 +10,14 @@ use switchboard::secret::Redactor;
 use switchboard::text::{sanitise, sanitise_line};
 
 use crate::pretty::pretty;
-use crate::secrets::safe_json;
 use crate::tabular::Records;
+use switchboard_terminal::json::safe_json;
 
 /// A piece of a result, as the server sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Piece<'r> {
     /// Text.
-    Text(&'r str),
+    Text(Cow<'r, str>),
     /// An image, a sound or other bytes.
     Media {
         /// A description in words.
@@ -38,6 +40,12 @@ pub(crate) fn answer(result: &CallToolResult, is_wide: bool) -> Vec<Piece<'_>> {
     let mut pieces: Vec<Piece<'_>> = result.content().iter().map(block).collect();
     let is_text = |piece: &Piece<'_>| matches!(piece, Piece::Text(_));
     let Some(data) = result.structured_content() else {
+        // Some servers answer `{"text": ..}` or `{"result": ..}`, which the library's renderer reads.
+        if pieces.is_empty() {
+            let text = switchboard::formats::text(result, &TextLimits::default()).text;
+            let text = Some(text).filter(|text| !text.is_empty());
+            pieces.extend(text.map(|text| Piece::Text(text.into())));
+        }
         return pieces;
     };
     let has_text = result.content().iter().any(|one| one.as_text().is_some());
@@ -63,8 +71,8 @@ pub(crate) fn contents(result: &ReadResourceResult) -> Vec<Piece<'_>> {
 pub(crate) fn messages(result: &GetPromptResult) -> Vec<Piece<'_>> {
     let messages = result.messages().iter();
     let pieces = messages.flat_map(|message| {
-        let role = message.role().unwrap_or("nobody");
-        [Piece::Role(role), block(message.content())]
+        let role = Piece::Role(message.role().unwrap_or("unknown role"));
+        std::iter::once(role).chain(message.content().iter().map(block))
     });
     pieces.collect()
 }
@@ -77,7 +85,7 @@ fn is_same(text: &str, data: &Raw) -> bool {
 
 fn block(block: &Content) -> Piece<'_> {
     Piece::Other(match block {
-        Content::Text(text) => return Piece::Text(text.text()),
+        Content::Text(text) => return Piece::Text(text.text().into()),
         Content::Resource(embedded) => return resource(embedded.resource()),
         Content::Image(image) => return media("image", image.mime_type(), image.data()),
         Content::Audio(audio) => return media("audio", audio.mime_type(), audio.data()),
@@ -97,7 +105,7 @@ fn block(block: &Content) -> Piece<'_> {
 
 fn resource(contents: &ResourceContents) -> Piece<'_> {
     if let Some(text) = contents.text() {
-        return Piece::Text(text);
+        return Piece::Text(text.into());
     }
     let mut words = vec!["resource".to_owned(), contents.uri().to_owned()];
     words.extend(contents.mime_type().map(str::to_owned));

@@ -31,7 +31,7 @@ pub(crate) fn person_only(what: &str) -> Result<(), Failure> {
     let Some(agent) = agent() else {
         return Ok(());
     };
-    let message = format!("agent {agent} may not {what}: that is for the person");
+    let message = format!("agent {agent} may not {what}: only the person can");
     let report = Report::new(Exit::Denied, "denied", message);
-    Err(report.hint("leave this prompt, and do it without --as"))
+    Err(report.hint("leave this prompt and run it without --as"))
 }

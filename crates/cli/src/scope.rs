@@ -29,7 +29,7 @@ pub(crate) fn places(named: Option<&Path>, host: &Environment) -> Result<Places,
             "the current folder cannot be found",
         )
         .fact("the system says", error.to_string())
-        .hint("go to a folder that is there, or name a file with --config FILE")
+        .hint("change to an existing folder, or name a file with --config FILE")
     })?;
     Ok(Places::of(host, folder))
 }
@@ -89,7 +89,7 @@ impl Files {
                 None => Err(Report::new(
                     Exit::Configuration,
                     "configuration",
-                    "there is no folder for your own config file",
+                    "cannot determine the folder of your config file",
                 )
                 .hint("set HOME, or XDG_CONFIG_HOME to an absolute path")
                 .hint("or name a file with --config FILE")),
@@ -168,14 +168,16 @@ impl Files {
             (Some(origin), _) => report.hint(format!("there is one in {}", place(origin))),
             (None, Some(meant)) => report.hint(format!("did you mean {meant:?}?")),
             (None, None) if name == "demo" => {
-                report.hint("`demo` is the bundled server, and stands in no file")
+                report.hint("`demo` is the bundled server and is not in any config file")
             }
             (None, None) => report,
         };
         if names.is_empty() {
-            return report.hint("no file describes a server: `switchboard config path` lists them");
+            return report.hint(
+                "no servers are configured: `switchboard config path` lists the config files",
+            );
         }
-        report.hint("`switchboard config show` lists those that there are")
+        report.hint("`switchboard config show` lists all servers")
     }
 }
 
@@ -198,10 +200,11 @@ impl Goal {
         let inner = inner.filter(|folder| folder.ends_with(".switchboard"));
         let (message, hint) = match inner {
             _ if !self.layer.needs_approval() => return Ok(()),
-            Some(folder) if is_link(folder) => {
-                ("the file's folder is a link", "put the folder itself there")
-            }
-            _ if is_link(&self.file) => ("the file is a link", "put the file itself there"),
+            Some(folder) if is_link(folder) => (
+                "the file's folder is a link",
+                "replace the link with the folder",
+            ),
+            _ if is_link(&self.file) => ("the file is a link", "replace the link with the file"),
             _ => return Ok(()),
         };
         let report = Report::new(Exit::Configuration, "configuration", message);
@@ -221,5 +224,13 @@ pub(crate) fn place(origin: &Origin) -> String {
     let file = origin.file.as_deref().unwrap_or_else(|| Path::new(""));
     let line = origin.line.map(|line| format!(":{line}"));
     let line = line.unwrap_or_default();
-    format!("{}{line} ({})", file.display(), origin.layer)
+    format!("{}{line} ({})", file.display(), layer_words(&origin.layer))
+}
+
+/// Returns the layer of a config file in words; a file that was named is the one of `--config`.
+pub(crate) fn layer_words(layer: &Layer) -> String {
+    match layer {
+        Layer::Named => "--config".to_owned(),
+        layer => layer.to_string(),
+    }
 }

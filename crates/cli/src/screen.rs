@@ -10,7 +10,13 @@ use switchboard::secret::Redactor;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
+use switchboard_terminal::fold::stderr_columns;
+use switchboard_terminal::pager::Pager;
+use switchboard_terminal::wrap::wrap;
+
 use crate::args::Connection;
+use crate::ask::{self, Away};
+use crate::blocking::run_blocking;
 use crate::exit::Exit;
 use crate::live;
 use crate::output::{self, Stream};
@@ -24,6 +30,10 @@ pub(crate) struct Screen {
     quiet: bool,
     /// True if facts that help few people are shown too.
     verbose: bool,
+    /// True if long results may be shown by a pager.
+    has_pager: bool,
+    /// Results that wait for the pager.
+    pages: RefCell<String>,
     secrets: RefCell<Redactor>,
 }
 
@@ -34,6 +44,8 @@ impl Screen {
             json: connection.json,
             quiet: connection.quiet,
             verbose: connection.verbose,
+            has_pager: !connection.json && !connection.no_pager,
+            pages: RefCell::default(),
             secrets: RefCell::new(secrets::of_connection(connection, host)),
         }
     }
@@ -44,6 +56,8 @@ impl Screen {
             json,
             quiet: false,
             verbose: false,
+            has_pager: false,
+            pages: RefCell::default(),
             secrets: RefCell::default(),
         }
     }
@@ -80,7 +94,7 @@ impl Screen {
 
     /// Redacts the known secrets in a JSON value, and makes it safe to show.
     pub(crate) fn safe_json(&self, value: &Raw) -> String {
-        secrets::safe_json(&self.secrets.borrow(), value)
+        switchboard_terminal::json::safe_json(&self.secrets.borrow(), value)
     }
 
     /// Formats a document of `--json` as one line, redacted and safe to show.
@@ -99,6 +113,44 @@ impl Screen {
         self.result_bytes(text.as_bytes())
     }
 
+    /// Prints a result for a person to read, through the pager if it is longer than the terminal. The pager
+    /// starts with [`Screen::show_pages`], once the command has printed everything.
+    ///
+    /// # Errors
+    /// As [`Screen::result`].
+    pub(crate) fn page(&self, text: &str) -> Result<(), Failure> {
+        // The prompt prints news meanwhile, which a pager would hide.
+        if self.has_pager && !ask::has_prompt() && Pager::of_stdout(text).is_some() {
+            self.pages.borrow_mut().push_str(text);
+            return Ok(());
+        }
+        self.result(text)
+    }
+
+    /// Shows the results that wait for the pager, and waits until the person has left it.
+    ///
+    /// # Errors
+    /// As [`Screen::result`].
+    pub(crate) async fn show_pages(&self) -> Result<(), Failure> {
+        let text = self.pages.take();
+        let Some(pager) = Pager::of_stdout(&text) else {
+            return if text.is_empty() {
+                Ok(())
+            } else {
+                self.result(&text)
+            };
+        };
+        // Warnings come before the pager takes the terminal.
+        output::drain().await;
+        // While the pager runs, Ctrl-C belongs to it.
+        let _away = Away::begin();
+        let (shown, text) = run_blocking(move || (pager.show(&text), text)).await;
+        match shown {
+            Ok(()) => Ok(()),
+            Err(_) => self.result(&text),
+        }
+    }
+
     /// Prints bytes of a server as they are, for a program to read.
     ///
     /// # Errors
@@ -112,7 +164,8 @@ impl Screen {
         let text = if self.json {
             report.json(&self.secrets.borrow(), self.verbose)
         } else {
-            report.text(&self.secrets.borrow(), Style::of_stderr(), self.verbose)
+            let text = report.text(&self.secrets.borrow(), Style::of_stderr(), self.verbose);
+            wrap(&text, stderr_columns())
         };
         talk(&text);
         report.exit
@@ -130,7 +183,8 @@ impl Screen {
     pub(crate) fn warn(&self, text: &str) {
         if !self.json && !self.quiet {
             let label = Style::of_stderr().warning("warning:");
-            talk(&format!("{label} {}\n", sanitise_line(&self.redact(text))));
+            let line = format!("{label} {}\n", sanitise_line(&self.redact(text)));
+            talk(&wrap(&line, stderr_columns()));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use switchboard::protocol::Raw;
 use switchboard::text::{sanitise_line, write_json_safe};
-use switchboard::transport::{Message, Tap, TapBounds, Watched, Wire};
+use switchboard::transport::{Message, Tap, TapLimits, Watched, Wire};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -46,13 +46,13 @@ pub(crate) fn open(file: Option<&Path>) -> Result<Option<(Tap, Trace)>, Failure>
         Out::File(create(path)?)
     };
     // The tap is bounded: a slow file drops messages and counts them, it does not slow the session.
-    let (tap, wire) = Tap::new(&TapBounds::default());
+    let (tap, wire) = Tap::new(&TapLimits::default());
     Ok(Some((tap, Trace { wire, out })))
 }
 
 fn create(path: &Path) -> Result<Sink, Failure> {
     Sink::open(path).map_err(|error| {
-        Report::usage("the file of --trace cannot be written to")
+        Report::usage("--trace: the file cannot be written")
             .fact("file", path.display().to_string())
             .fact("the system says", error.to_string())
     })
@@ -155,7 +155,9 @@ fn parse_message(message: &Message) -> Option<Raw> {
 fn text(passed: &Watched<Message>) -> String {
     let message = match passed {
         Watched::Item(message) => message,
-        Watched::Missed(messages) => return format!("{messages} messages are not in the trace"),
+        Watched::Missed(messages) => {
+            return format!("{messages} messages are missing from the trace");
+        }
     };
     let time = timestamp::utc_millis(message.at);
     // Only the time of day: the date is of little use on a screen.

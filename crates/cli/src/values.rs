@@ -118,7 +118,7 @@ fn read_word(word: &str) -> Result<Argument, Unreadable> {
     let shown = || excerpt(word, LONGEST_WORD);
     let Some((key, text)) = word.split_once('=') else {
         return Err(Unreadable(format!(
-            "{:?} is no argument: write key=value or key:=JSON",
+            "cannot parse argument {:?}: use key=value or key:=JSON",
             shown()
         )));
     };

@@ -1,5 +1,5 @@
 use switchboard::schema::parameters::to_object;
-use switchboard::schema::{Bounds, Checker, Verdict};
+use switchboard::schema::{Checker, SchemaLimits, Verdict};
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn made(object_text: Option<&str>, words: &[&str]) -> Result<String, String> {
     let schema = Raw::parse(SCHEMA).unwrap();
     let parameters = Parameters::read(&schema);
     let arguments = apply_types(arguments, &parameters);
-    let checker = Checker::compile(&schema, &Bounds::default());
+    let checker = Checker::compile(&schema, &SchemaLimits::default());
     let typed = Raw::parse(&to_object(&arguments)).unwrap();
     let problems = match checker.check_text_now(&typed) {
         Verdict::Misfits(violations) => parameters.misfits(&violations, &arguments),
@@ -119,7 +119,7 @@ fn words_that_are_no_arguments_are_refused() {
     let refused = |word| made(None, &[word]).unwrap_err();
     assert_eq!(
         refused("hello"),
-        "\"hello\" is no argument: write key=value or key:=JSON"
+        "cannot parse argument \"hello\": use key=value or key:=JSON"
     );
     assert_eq!(refused("=x"), "\"=x\" has no name before the \"=\"");
     assert_eq!(refused(":=1"), "\":=1\" has no name before the \"=\"");

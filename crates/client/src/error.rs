@@ -13,6 +13,16 @@ use crate::session::{CallError, CloseReason, Delivery, OpenError};
 use crate::transport::{Fault, FaultKind};
 
 /// The category of an error.
+///
+/// ```
+/// use switchboard_client::ErrorKind;
+///
+/// fn is_mistake_of_caller(kind: ErrorKind) -> bool {
+///     matches!(kind, ErrorKind::NotFound | ErrorKind::Arguments | ErrorKind::Denied)
+/// }
+///
+/// assert!(!is_mistake_of_caller(ErrorKind::Connect));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -288,6 +298,6 @@ fn of_fault(fault: &Fault) -> ErrorKind {
 fn rest(wait: Option<Duration>) -> String {
     match wait {
         Some(wait) => format!("the next attempt is made in {:.1} s", wait.as_secs_f64()),
-        None => "nothing more is tried by itself".to_owned(),
+        None => "automatic reconnection has stopped".to_owned(),
     }
 }

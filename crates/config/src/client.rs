@@ -38,6 +38,10 @@ pub enum Client {
     OpenCode,
     /// Zed.
     Zed,
+    /// Goose.
+    Goose,
+    /// mcporter.
+    Mcporter,
     /// NEXUS3.
     Nexus3,
     /// This program.
@@ -70,6 +74,8 @@ impl Client {
         Self::Roo,
         Self::OpenCode,
         Self::Zed,
+        Self::Goose,
+        Self::Mcporter,
         Self::Nexus3,
         Self::Switchboard,
     ];
@@ -88,6 +94,8 @@ impl Client {
             Self::Roo => "roo",
             Self::OpenCode => "opencode",
             Self::Zed => "zed",
+            Self::Goose => "goose",
+            Self::Mcporter => "mcporter",
             Self::Nexus3 => "nexus3",
             Self::Switchboard => "switchboard",
         }
@@ -112,8 +120,13 @@ impl Client {
             (".switchboard" | "switchboard", "mcp.json") => Self::Switchboard,
             (".gemini", "settings.json") => Self::Gemini,
             ("zed" | ".zed" | "Zed", "settings.json") => Self::Zed,
-            (_, toml) if Path::new(toml).extension()? == "toml" => Self::Codex,
-            _ => return None,
+            (_, "mcporter.json" | "mcporter.jsonc") => Self::Mcporter,
+            _ => match Path::new(name).extension()?.to_str()? {
+                "toml" => Self::Codex,
+                // No other client has YAML.
+                "yaml" | "yml" => Self::Goose,
+                _ => return None,
+            },
         })
     }
 
@@ -167,6 +180,23 @@ impl Client {
                 };
                 (vec![file], &[".zed/settings.json"])
             }
+            Self::Goose => {
+                let folder = places::folder_of(environment, "XDG_CONFIG_HOME");
+                let folder = folder.or_else(|| below_home(".config"));
+                let file = if cfg!(windows) {
+                    below_apps("Block/goose/config/config.yaml")
+                } else {
+                    folder.map(|folder| folder.join("goose/config.yaml"))
+                };
+                (vec![file], &[])
+            }
+            Self::Mcporter => (
+                vec![
+                    below_home(".mcporter/mcporter.json"),
+                    below_home(".mcporter/mcporter.jsonc"),
+                ],
+                &["config/mcporter.json"],
+            ),
             Self::Nexus3 => (vec![below_home(".nexus3/mcp.json")], &[".nexus3/mcp.json"]),
             Self::Switchboard => return Places::of(environment, folder).files(),
         };
@@ -187,6 +217,7 @@ impl Client {
     pub(super) fn syntax(self) -> Syntax {
         match self {
             Self::Codex => Syntax::Toml,
+            Self::Goose => Syntax::Yaml,
             _ => Syntax::Json,
         }
     }
@@ -199,13 +230,15 @@ impl Client {
             Self::Codex => &[&["mcp_servers"]],
             Self::OpenCode => &[&["mcp"]],
             Self::Zed => &[&["context_servers"]],
+            Self::Goose => &[&["extensions"]],
             Self::ClaudeDesktop
             | Self::ClaudeCode
             | Self::Cursor
             | Self::Gemini
             | Self::Windsurf
             | Self::Cline
-            | Self::Roo => &[&["mcpServers"]],
+            | Self::Roo
+            | Self::Mcporter => &[&["mcpServers"]],
         }
     }
 

@@ -1,4 +1,4 @@
-//! Excerpts of a file around a problem, with all values masked.
+//! Excerpts of a file around a problem, with secrets masked.
 
 use std::borrow::Cow;
 use std::ops::Range;

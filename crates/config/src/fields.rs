@@ -1,35 +1,14 @@
 //! The fields of an entry, with all their names in other clients.
 
-use super::sections;
+use super::keys::Key;
+use super::keys::ValueType::{
+    self, Flag, Headers, ObjectOrOff, Program, Size, SpacedTexts, Text, Texts, TextsOrAll, Url,
+    Variables, Words,
+};
+use super::limits::LONGEST_MS;
+use super::read::oauth;
 
-/// A field of an entry.
-pub(super) struct Field {
-    /// The name that we write.
-    pub(super) name: &'static str,
-    /// Names in other clients; `camelCase` forms of all names are understood without listing them.
-    aliases: &'static [&'static str],
-    /// The kind of server that it applies to.
-    pub(super) of: Of,
-    shown: Visibility,
-}
-
-/// The kind of server that a field applies to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
-    Any,
-    Process,
-    Remote,
-}
-
-/// The values of a field that an excerpt may show.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Visibility {
-    Never,
-    Words(&'static [&'static str]),
-    Number,
-    Time,
-    Size,
-}
+pub(super) use super::keys::{Of, is_called};
 
 const TRANSPORTS: &[&str] = &[
     "stdio",
@@ -44,126 +23,263 @@ const TRANSPORTS: &[&str] = &[
 const PROTOCOLS: &[&str] = &["auto", "legacy", "2026-07-28"];
 const STYLES: &[&str] = &["mcp__server__tool", "mcp_server_tool"];
 
-const fn field(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    of: Of,
-    shown: Visibility,
-) -> Field {
-    Field {
-        name,
-        aliases,
-        of,
-        shown,
-    }
-}
+/// The longest time that a field may say.
+const TIME: ValueType = ValueType::Time(0, LONGEST_MS);
+/// A number of attempts.
+const ATTEMPTS: ValueType = ValueType::Count(0, 4_294_967_295);
+/// The sizes that one message may be limited to, as in the section `limits`.
+pub(super) const MESSAGE_BYTES: (u64, u64) = (64 << 10, 256 << 20);
 
 /// All fields, in the order of the documentation.
-pub(super) const FIELDS: &[Field] = &[
-    field(
+pub(super) const FIELDS: &[Key] = &[
+    Key::new(
         "type",
-        &["transport"],
-        Of::Any,
-        Visibility::Words(TRANSPORTS),
-    ),
-    field("command", &[], Of::Process, Visibility::Never),
-    field("args", &[], Of::Process, Visibility::Never),
-    field("env", &["environment"], Of::Process, Visibility::Never),
-    field(
+        Words(TRANSPORTS),
+        "The transport. `local` means `stdio`; `remote` means `http`",
+    )
+    .or("from `command` or `url`")
+    .also(&["transport"]),
+    Key::new(
+        "command",
+        Program,
+        "The program to start: a path, or a name to find in `PATH`; no shell reads it. A \
+         list contains the arguments too",
+    )
+    .of_processes(),
+    Key::new("args", Texts, "Arguments of the program")
+        .or("`[]`")
+        .of_processes(),
+    Key::new("env", Variables, "Variables to set for the server")
+        .or("`{}`")
+        .also(&["environment"])
+        .of_processes(),
+    Key::new(
         "env_passthrough",
-        &["env_vars"],
-        Of::Process,
-        Visibility::Never,
-    ),
-    field("env_file", &[], Of::Process, Visibility::Never),
-    field("cwd", &[], Of::Process, Visibility::Never),
-    field("url", &[], Of::Remote, Visibility::Never),
-    field("headers", &["http_headers"], Of::Remote, Visibility::Never),
-    field("streamable", &[], Of::Remote, Visibility::Never),
-    field("strict_session_id", &[], Of::Remote, Visibility::Never),
-    field("override_headers", &[], Of::Remote, Visibility::Never),
-    field("follow_redirects", &[], Of::Remote, Visibility::Never),
-    field("oauth", &[], Of::Remote, Visibility::Never),
-    field("enabled", &[], Of::Any, Visibility::Never),
-    field("fail_if_no_tools", &[], Of::Any, Visibility::Never),
-    field("timeout", &[], Of::Any, Visibility::Time),
-    field(
+        Texts,
+        "Variables of your environment that the server gets, besides the safe ones",
+    )
+    .or("`[]`")
+    .also(&["env_vars"])
+    .of_processes(),
+    Key::new(
+        "env_file",
+        Text,
+        "A file with `NAME=value` lines; `env` wins over it",
+    )
+    .of_processes(),
+    Key::new("cwd", Text, "The folder to start the server in")
+        .or("the current folder")
+        .of_processes(),
+    Key::new("url", Url, "The URL of the server: `http://` or `https://`").of_remotes(),
+    Key::new("headers", Headers, "Headers to send with every request")
+        .or("`{}`")
+        .also(&["http_headers"])
+        .of_remotes(),
+    Key::new(
+        "streamable",
+        Flag,
+        "Whether the server may answer with streams",
+    )
+    .or("`true`")
+    .of_remotes(),
+    Key::new(
+        "strict_session_id",
+        Flag,
+        "Whether session ids may have only letters, digits, `-` and `_`",
+    )
+    .or("`false`")
+    .of_remotes(),
+    Key::new(
+        "override_headers",
+        Flag,
+        "Whether `headers` may replace headers of the protocol (`Accept`, `Content-Type`, \
+         `MCP-*`, `Last-Event-ID`); otherwise that is an error",
+    )
+    .or("`false`")
+    .of_remotes(),
+    Key::new(
+        "follow_redirects",
+        Flag,
+        "Whether to follow redirects within the same origin; redirects to another origin \
+         are never followed",
+    )
+    .or("`true`")
+    .of_remotes(),
+    Key::new(
+        "oauth",
+        ObjectOrOff(oauth::MEMBERS),
+        "How to log in to the server",
+    )
+    .or("discovered")
+    .of_remotes(),
+    Key::new("enabled", Flag, "Whether the server is used").or("`true`"),
+    Key::new(
+        "fail_if_no_tools",
+        Flag,
+        "Whether a server without tools counts as broken",
+    )
+    .or("`false`"),
+    Key::new(
+        "timeout",
+        TIME,
+        "The longest silence while connecting, listing and calling; progress extends it, up \
+         to ten minutes in all or to this time if it is longer",
+    )
+    .or("`30s`"),
+    Key::new(
         "connect_timeout",
-        &[
-            "connection_timeout",
-            "startup_timeout",
-            "startup_timeout_sec",
-        ],
-        Of::Any,
-        Visibility::Time,
-    ),
-    field("discovery_timeout", &[], Of::Any, Visibility::Time),
-    field(
+        TIME,
+        "The longest silence during start and handshake",
+    )
+    .or("`timeout`; `2m` for `npx`, `uvx`, `bunx`, `pnpm dlx`, `pipx run`, `uv tool run`")
+    .also(&[
+        "connection_timeout",
+        "startup_timeout",
+        "startup_timeout_sec",
+    ]),
+    Key::new(
+        "discovery_timeout",
+        TIME,
+        "The longest silence for each page of a list",
+    )
+    .or("`timeout`"),
+    Key::new(
         "execution_timeout",
-        &["tool_timeout", "tool_timeout_sec"],
-        Of::Any,
-        Visibility::Time,
-    ),
-    field(
+        TIME,
+        "The longest silence during a call",
+    )
+    .or("`timeout`")
+    .also(&["tool_timeout", "tool_timeout_sec"]),
+    Key::new(
         "max_retries",
-        &["http_max_retries"],
-        Of::Remote,
-        Visibility::Number,
-    ),
-    field(
+        ATTEMPTS,
+        "How often a list, an idempotent call or a request that is safe to send again is \
+         repeated after a lost connection; if set, a start that failed without a known \
+         cause is repeated as often",
+    )
+    .or("`3`")
+    .also(&["http_max_retries"]),
+    Key::new(
         "retry_backoff",
-        &["http_retry_backoff"],
-        Of::Remote,
-        Visibility::Time,
-    ),
-    field(
+        TIME,
+        "The wait before the first of these; it doubles each time, with a random part",
+    )
+    .or("`1s`")
+    .also(&["http_retry_backoff"]),
+    Key::new(
         "message_bytes",
-        &["max_message_bytes"],
-        Of::Any,
-        Visibility::Size,
-    ),
-    field("cache_tools_list", &[], Of::Any, Visibility::Never),
-    field("reconnect", &[], Of::Any, Visibility::Never),
-    field("max_reconnect_attempts", &[], Of::Any, Visibility::Number),
-    field(
+        Size(MESSAGE_BYTES.0, MESSAGE_BYTES.1),
+        "The largest message that the server may send",
+    )
+    .or("`10 MiB`")
+    .also(&["max_message_bytes"]),
+    Key::new(
+        "cache_tools_list",
+        Flag,
+        "Whether to keep lists for a while: see `limits.list_age`",
+    )
+    .or("`false`"),
+    Key::new(
+        "reconnect",
+        Flag,
+        "Whether to connect again on the next use after the connection was lost",
+    )
+    .or("`true`"),
+    Key::new(
+        "max_reconnect_attempts",
+        ATTEMPTS,
+        "Failures in a row after which reconnecting stops",
+    )
+    .or("`5`"),
+    Key::new(
         "allowed_tools",
-        &["allow", "include_tools", "enabled_tools", "tools"],
-        Of::Any,
-        Visibility::Never,
-    ),
-    field(
+        Texts,
+        "Use only these tools; `[\"*\"]` means all",
+    )
+    .or("all")
+    .also(&["allow", "include_tools", "enabled_tools", "tools"]),
+    Key::new(
         "blocked_tools",
-        &["block", "exclude_tools", "disabled_tools"],
-        Of::Any,
-        Visibility::Never,
-    ),
-    field(
+        Texts,
+        "Never use these tools, even if they are allowed",
+    )
+    .or("`[]`")
+    .also(&["block", "exclude_tools", "disabled_tools"]),
+    Key::new(
         "always_allow",
-        &["auto_approve"],
-        Of::Any,
-        Visibility::Never,
-    ),
-    field("protocol", &[], Of::Any, Visibility::Words(PROTOCOLS)),
-    field("name_style", &[], Of::Any, Visibility::Words(STYLES)),
-    field("clean_arguments", &[], Of::Any, Visibility::Never),
-    field("idempotent_tools", &[], Of::Any, Visibility::Never),
-    field("roots", &[], Of::Any, Visibility::Never),
-    field("sampling", &[], Of::Any, Visibility::Never),
+        TextsOrAll,
+        "Tools that another client never asked about: a suggestion that grants nothing",
+    )
+    .or("`[]`")
+    .also(&["auto_approve"]),
+    Key::new(
+        "protocol",
+        Words(PROTOCOLS),
+        "The protocol to speak; `auto` finds out",
+    )
+    .or("`auto`"),
+    Key::new(
+        "name_style",
+        Words(STYLES),
+        "The form of the tool names that models get",
+    )
+    .or("of the host"),
+    Key::new(
+        "clean_arguments",
+        Flag,
+        "Whether to leave out nulls and empty containers in arguments",
+    )
+    .or("`false`"),
+    Key::new(
+        "idempotent_tools",
+        Texts,
+        "Tools that may run twice without harm",
+    )
+    .or("`[]`"),
+    Key::new("roots", Texts, "Folders to offer to the server as roots").or("`[]`"),
+    Key::new(
+        "sampling",
+        Flag,
+        "Whether the server may ask your model: see `providers`",
+    )
+    .or("`false`"),
 ];
 
 /// Further keys that are understood, and converted to fields before those are read.
-pub(super) const CONVERTED: &[&str] = &[
-    "disabled",
-    "httpUrl",
-    "serverUrl",
-    "bearer_token_env_var",
-    "env_http_headers",
-    "trust",
-    "startup_timeout_ms",
-    "tool_timeout_ms",
-    "auth",
-    "scopes",
-    "oauth_resource",
+pub(super) const CONVERTED: &[Key] = &[
+    Key::new(
+        "disabled",
+        Flag,
+        "The opposite of `enabled`; if both are there, the server is used only if both say so",
+    ),
+    Key::new("httpUrl", Url, "`url` with the type `http`").of_remotes(),
+    Key::new("serverUrl", Url, "`url` with the type `http`").of_remotes(),
+    Key::new(
+        "bearer_token_env_var",
+        Text,
+        "The variable with the token for an `Authorization` header",
+    )
+    .of_remotes(),
+    Key::new(
+        "env_http_headers",
+        Headers,
+        "Headers whose values are names of variables",
+    )
+    .of_remotes(),
+    Key::new("trust", Flag, "`always_allow` for all tools"),
+    Key::new(
+        "startup_timeout_ms",
+        ATTEMPTS,
+        "`connect_timeout` in milliseconds",
+    ),
+    Key::new(
+        "tool_timeout_ms",
+        ATTEMPTS,
+        "`execution_timeout` in milliseconds",
+    ),
+    Key::new("auth", Words(&["oauth"]), "An empty `oauth` block").of_remotes(),
+    Key::new("scopes", SpacedTexts, "`oauth.scopes`").of_remotes(),
+    Key::new("oauth_resource", Text, "`oauth.resource`").of_remotes(),
 ];
 
 /// Keys that do not affect a server, and are ignored without a warning.
@@ -177,17 +293,14 @@ pub(super) const REMARKS: &[&str] = &[
 ];
 
 /// Finds the field that a key names.
-pub(super) fn find(key: &str) -> Option<&'static Field> {
-    let is = |name: &str| is_called(key, name);
-    FIELDS
-        .iter()
-        .find(|field| is(field.name) || field.aliases.iter().any(|alias| is(alias)))
+pub(super) fn find(key: &str) -> Option<&'static Key> {
+    FIELDS.iter().find(|field| field.is_called(key))
 }
 
 /// Finds the one of [`CONVERTED`] that a key names.
 pub(super) fn find_converted(key: &str) -> Option<&'static str> {
-    let mut turned = CONVERTED.iter();
-    turned.find(|name| is_called(key, name)).copied()
+    let found = CONVERTED.iter().find(|converted| converted.is_called(key));
+    found.map(|converted| converted.name)
 }
 
 /// All known names, for suggestions.
@@ -196,20 +309,8 @@ pub(super) fn names() -> Vec<&'static str> {
     let aliases = FIELDS
         .iter()
         .flat_map(|field| field.aliases.iter().copied());
-    fields
-        .chain(aliases)
-        .chain(CONVERTED.iter().copied())
-        .collect()
-}
-
-/// The values of a key that an excerpt may show.
-pub(super) fn visibility(key: &str) -> Visibility {
-    match (find(key), find_converted(key)) {
-        (Some(field), _) => field.shown,
-        (None, Some("startup_timeout_ms" | "tool_timeout_ms")) => Visibility::Number,
-        (None, Some(_)) => Visibility::Never,
-        (None, None) => sections::visibility(key),
-    }
+    let converted = CONVERTED.iter().map(|converted| converted.name);
+    fields.chain(aliases).chain(converted).collect()
 }
 
 /// Returns true if a word is the name of a key that we read.
@@ -222,32 +323,6 @@ pub(super) fn is_known(word: &str) -> bool {
 pub(super) fn is_map(key: &str) -> bool {
     let is_field = find(key).is_some_and(|field| matches!(field.name, "env" | "headers"));
     is_field || find_converted(key) == Some("env_http_headers")
-}
-
-/// Returns true if a key equals a name, also in camel case: `envPassthrough` for `env_passthrough`.
-pub(super) fn is_called(key: &str, name: &str) -> bool {
-    if key == name {
-        return true;
-    }
-    // Compare with the camel case of `name` byte by byte, without building it.
-    let mut key = key.bytes();
-    let mut is_first = false;
-    for byte in name.bytes() {
-        if byte == b'_' {
-            is_first = true;
-            continue;
-        }
-        let wanted = if is_first {
-            byte.to_ascii_uppercase()
-        } else {
-            byte
-        };
-        if key.next() != Some(wanted) {
-            return false;
-        }
-        is_first = false;
-    }
-    key.next().is_none()
 }
 
 #[cfg(test)]

@@ -289,7 +289,7 @@ impl Config {
             file.display()
         );
         let note = Note::warning(ProblemKind::FellBack, at, message);
-        report.add(note.hint("mend this entry, or remove it"));
+        report.add(note.hint("fix this entry, or remove it"));
     }
 }
 

@@ -13,8 +13,8 @@
 //! [`import`] converts servers of other clients' files to our format, [`export`] does the opposite, and
 //! [`edit`] changes files.
 //!
-//! No value of a file ever appears in a problem: neither in its text, nor in its excerpt, nor in `Debug`.
-//! Keys, names of servers, names of variables and paths do.
+//! No secret of a file ever appears in a problem: neither in its text, nor in its excerpt, nor in `Debug`.
+//! The excerpt shows other values as they are written.
 
 mod canonical;
 mod client;
@@ -28,6 +28,8 @@ pub mod export;
 mod fields;
 mod file;
 pub mod import;
+mod json_schema;
+mod keys;
 mod layered;
 mod limits;
 mod mask;
@@ -39,6 +41,7 @@ mod problem;
 mod read;
 mod read_options;
 mod report;
+mod secret_variables;
 mod sections;
 mod shape;
 mod size;
@@ -53,10 +56,13 @@ pub use client::{Client, ParseClientError};
 pub use entry::Entry;
 pub use expand::{Expansion, Input, Inputs, NoInputs};
 pub use file::read_file;
+pub use json_schema::json_schema;
 pub use layered::{Config, FileRead, read_client};
 pub use places::Places;
 pub use problem::{Problem, ProblemKind, Severity};
 pub use read_options::ReadOptions;
+#[doc(hidden)]
+pub use secret_variables::{SecretVariables, secrets_as_variables};
 pub use sections::{
     AgentSection, AudienceSection, CertificateFile, KeySection, LimitsSection, NetworkSection,
     Placed, ProviderKind, ProviderSection, ProvidersSection, ProxySection, ScoresSection,

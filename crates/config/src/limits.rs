@@ -25,6 +25,9 @@ pub(super) struct ConfigLimits {
     pub(super) name_chars: usize,
 }
 
+/// The longest duration in a field, in milliseconds: 30 days.
+pub(super) const LONGEST_MS: u64 = 30 * 24 * 3_600_000;
+
 /// The limits in use; they are not configurable.
 pub(super) const LIMITS: ConfigLimits = ConfigLimits {
     file_bytes: 1024 * 1024,
@@ -32,7 +35,7 @@ pub(super) const LIMITS: ConfigLimits = ConfigLimits {
     problems: 200,
     servers: 1000,
     defaults: 256,
-    duration: Duration::from_secs(30 * 24 * 3600),
+    duration: Duration::from_millis(LONGEST_MS),
     plain_seconds: Duration::from_secs(3600),
     excerpt_chars: 100,
     name_chars: 64,

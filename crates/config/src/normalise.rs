@@ -7,7 +7,8 @@ use std::ops::Range;
 use switchboard_core::text::closest;
 
 use super::client::Client;
-use super::fields::{self, Field, Of, REMARKS};
+use super::fields::{self, Of, REMARKS};
+use super::keys::Key;
 use super::problem::ProblemKind;
 use super::read::oauth;
 use super::report::{Note, Report, quote_name};
@@ -30,6 +31,9 @@ pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> 
         let mut member = member.clone();
         // Placeholders first, so that everything after this sees one syntax for them.
         translate(&mut member.value, client);
+        if let Some(name) = own_name(&member.key, client) {
+            member.key = name.to_owned();
+        }
         // 1. Our own fields and their other spellings, 2. fields that are converted, 3. the rest,
         // which stays as it is.
         if let Some(field) = fields::find(&member.key) {
@@ -44,6 +48,21 @@ pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> 
         }
     }
     form.finish()
+}
+
+/// Returns our name for a key that only one client has.
+fn own_name(key: &str, client: Client) -> Option<&'static str> {
+    Some(match (client, key) {
+        (Client::Goose, "cmd") => "command",
+        (Client::Goose, "envs") => "env",
+        (Client::Goose, "env_keys") => "env_passthrough",
+        (Client::Goose, "uri") => "url",
+        (Client::Goose, "available_tools") => "allowed_tools",
+        (Client::Goose, "display_name" | "bundled") => "description",
+        (Client::Mcporter, "baseUrl" | "base_url") => "url",
+        (Client::Mcporter, "bearerTokenEnv" | "bearer_token_env") => "bearer_token_env_var",
+        _ => return None,
+    })
 }
 
 fn unknown(member: &Member, client: Client, report: &mut Report) {
@@ -110,7 +129,7 @@ impl Form {
         self.members.push(member);
     }
 
-    fn field(&mut self, field: &Field, mut member: Member, report: &mut Report) {
+    fn field(&mut self, field: &Key, mut member: Member, report: &mut Report) {
         match field.name {
             "timeout" if self.client.counts_milliseconds() => milliseconds(&mut member.value),
             "command" if matches!(member.value.kind, NodeKind::Object(_)) => {
@@ -123,6 +142,29 @@ impl Form {
                 }
                 // Set aside until the end: an explicit `type` may still follow.
                 self.implied = Some(("sse", member.key_span.clone()));
+            }
+            // Extensions without a process or a URL of their own.
+            "type"
+                if self.client == Client::Goose
+                    && !matches!(
+                        member.value.text(),
+                        Some("stdio" | "sse" | "streamable_http")
+                    ) =>
+            {
+                member.key = "source".to_owned();
+                member.value.kind = NodeKind::Text("goose".to_owned());
+                self.members.push(member);
+                return;
+            }
+            // Goose lists no tools where all are meant.
+            "allowed_tools" if self.client == Client::Goose && member.value.size() == 1 => return,
+            // Codex has a table for each tool. Elsewhere an object is a mistake, which must not
+            // count as a list that allows everything.
+            "allowed_tools"
+                if self.client == Client::Codex
+                    && matches!(member.value.kind, NodeKind::Object(_)) =>
+            {
+                return self.tool_tables(&member, report);
             }
             "env_passthrough" => names_of(&mut member.value),
             "command" | "cwd" | "env_file" => home_path(&mut member.value),
@@ -311,6 +353,35 @@ impl Form {
         }
     }
 
+    /// Codex: `[mcp_servers.NAME.tools.TOOL]` with `approval_mode` and `enabled`.
+    fn tool_tables(&mut self, member: &Member, report: &mut Report) {
+        let tables = member.value.object().unwrap_or_default();
+        let names = |is_meant: &dyn Fn(&Node) -> bool| {
+            let tools = tables.iter().filter(|tool| is_meant(&tool.value));
+            let names = tools
+                .map(|tool| Node::new(tool.key_span.clone(), NodeKind::Text(tool.key.clone())));
+            names.collect::<Vec<Node>>()
+        };
+        let mode = |tool: &Node| tool.get("approval_mode").and_then(Node::text) == Some("approve");
+        let off = |tool: &Node| {
+            let enabled = tool.get("enabled").map(|node| &node.kind);
+            matches!(enabled, Some(NodeKind::Bool(false)))
+        };
+        for (field, names) in [
+            ("always_allow", names(&mode)),
+            ("blocked_tools", names(&off)),
+        ] {
+            if !names.is_empty() {
+                let value = Node::new(member.value.span.clone(), NodeKind::List(names));
+                let member = Member {
+                    value,
+                    ..member.clone()
+                };
+                self.put(field, member, report);
+            }
+        }
+    }
+
     /// Zed's older form: `"command": {"path", "args", "env"}`.
     fn command_object(&mut self, member: &Member, report: &mut Report) {
         for part in member.value.object().unwrap_or_default() {
@@ -359,6 +430,18 @@ fn all_or_none(node: &mut Node) {
     }
 }
 
+/// Converts `$env:NAME` of mcporter to `${env:NAME}`.
+fn dollar_env(text: &str) -> String {
+    let mut parts = text.split("$env:");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let (name, rest) = part.split_at(end.unwrap_or(part.len()));
+        out.push_str(&format!("${{env:{name}}}{rest}"));
+    }
+    out
+}
+
 /// Converts the placeholders of other clients to ours.
 fn translate(node: &mut Node, client: Client) {
     match &mut node.kind {
@@ -367,6 +450,7 @@ fn translate(node: &mut Node, client: Client) {
                 *text = text.replace("{env:", "${env:").replace("{file:", "${file:");
             }
             Client::Gemini => *text = braced(text),
+            Client::Mcporter if !text.contains("${env:") => *text = dollar_env(text),
             _ => {}
         },
         NodeKind::List(items) => items.iter_mut().for_each(|item| translate(item, client)),

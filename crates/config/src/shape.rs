@@ -12,7 +12,7 @@ use super::report::{Note, Report, quote_name};
 use super::tree::{Member, Node, NodeKind, latest};
 
 /// Sections that only the user's own file may contain, and the reason.
-const USER_ONLY: &[(&str, &str)] = &[
+pub(super) const USER_ONLY: &[(&str, &str)] = &[
     ("agents", "it says what agents may do"),
     ("audience", "it says which agents a server is for"),
     ("limits", "it raises what servers may use up"),
@@ -23,7 +23,7 @@ const USER_ONLY: &[(&str, &str)] = &[
 ];
 
 /// Other top-level keys of our files.
-const TOP: &[&str] = &["mcpServers", "servers", "defaults", "inputs", "$schema"];
+pub(super) const TOP: &[&str] = &["mcpServers", "servers", "defaults", "inputs", "$schema"];
 
 /// A server found in a file.
 pub(super) struct Found {

@@ -1,32 +1,25 @@
 //! Sizes in bytes, as people write them.
 
-/// The units, larger ones first.
-const UNITS: &[(&str, u64)] = &[
+use switchboard_core::limits::parse_byte_count;
+
+/// The units that sizes are written in, larger ones first.
+const UNITS: [(&str, u64); 4] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
     ("KiB", 1 << 10),
-    ("GB", 1_000_000_000),
-    ("MB", 1_000_000),
-    ("KB", 1_000),
-    ("kB", 1_000),
     ("B", 1),
 ];
 
-/// Parses `"16 MiB"`, `"512KiB"` or `"10 MB"`.
+/// Parses `"16 MiB"`, `"512KiB"` or `"10 MB"`. A text without a unit is none: numbers are written as such.
 pub(super) fn parse(text: &str) -> Option<u64> {
-    let end = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at_checked(end)?;
-    let unit = unit.strip_prefix(' ').unwrap_or(unit);
-    let (_, bytes) = UNITS.iter().find(|(name, _)| *name == unit)?;
-    number.parse::<u64>().ok()?.checked_mul(*bytes)
+    let text = text.ends_with('B').then_some(text)?;
+    parse_byte_count(text).ok()
 }
 
 /// Writes a size in the largest unit that divides it.
 pub(super) fn text(bytes: u64) -> String {
-    // Write binary units only: `KiB`, never `KB`.
-    let mut units = UNITS.iter().filter(|(name, _)| name.len() != 2);
     let fits = |(_, unit): &&(&str, u64)| bytes >= *unit && bytes.is_multiple_of(*unit);
-    match units.find(fits) {
+    match UNITS.iter().find(fits) {
         Some((name, unit)) => format!("{} {name}", bytes / unit),
         None => format!("{bytes} B"),
     }

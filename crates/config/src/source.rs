@@ -15,6 +15,8 @@ pub(super) enum Syntax {
     Json,
     /// TOML.
     Toml,
+    /// YAML.
+    Yaml,
 }
 
 /// The text of one file, with its line numbers and masks.
@@ -82,6 +84,7 @@ impl Source {
         self.masks.get_or_init(|| match self.syntax {
             Syntax::Json => mask::json(&self.text),
             Syntax::Toml => mask::toml(&self.text),
+            Syntax::Yaml => mask::yaml(&self.text),
         })
     }
 }

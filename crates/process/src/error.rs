@@ -58,6 +58,8 @@ pub enum ProgramForm {
     /// Unreadable, or of an unknown format.
     #[default]
     Unknown,
+    /// A folder.
+    Folder,
     /// An empty file.
     Empty,
     /// A text without a `#!` line.

@@ -44,6 +44,15 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
 /// Adds details about the program to an error.
 pub fn add_details(error: StartError, cwd: Option<&Path>) -> StartError {
     match error {
+        StartError::NotFound { command, .. } if folder(&command, cwd).is_some() => {
+            StartError::NotExecutable {
+                path: folder(&command, cwd).unwrap_or_default(),
+                file: ProgramFile {
+                    mode: None,
+                    form: ProgramForm::Folder,
+                },
+            }
+        }
         StartError::NotFound {
             command, searched, ..
         } => StartError::NotFound {
@@ -57,6 +66,12 @@ pub fn add_details(error: StartError, cwd: Option<&Path>) -> StartError {
         },
         error => error,
     }
+}
+
+/// Returns the folder that a command with a path names, if it is one.
+fn folder(command: &str, cwd: Option<&Path>) -> Option<PathBuf> {
+    let path = cwd.map_or_else(|| PathBuf::from(command), |folder| folder.join(command));
+    (command.contains(['/', '\\']) && path.is_dir()).then_some(path)
 }
 
 /// Finds a program with a similar name in the folders that were searched.

@@ -14,6 +14,7 @@ mod deadline;
 mod error;
 mod exit;
 mod inspect;
+pub mod installer;
 mod instance;
 pub mod keeper;
 pub mod leftovers;

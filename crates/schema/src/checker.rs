@@ -10,7 +10,7 @@ use switchboard_wire::Raw;
 
 use super::compile::compile;
 use super::meter::{Allowance, CAN_STOP, Metered, Probe, Stop, metered};
-use super::{Bounds, Cost, Reason, Verdict, Violation, pool, words};
+use super::{Cost, Reason, SchemaLimits, Verdict, Violation, pool, words};
 
 /// Stack for a check in place, which runs on top of its caller.
 const STACK_IN_PLACE: usize = 256 * 1024;
@@ -30,7 +30,7 @@ pub struct Checker(Arc<Inner>);
 
 struct Inner {
     compiled: Result<Compiled, Reason>,
-    bounds: Bounds,
+    limits: SchemaLimits,
 }
 
 pub(super) struct Compiled {
@@ -42,11 +42,11 @@ pub(super) struct Compiled {
 impl Checker {
     /// Compiles a schema.
     ///
-    /// This may take some milliseconds for a schema at the limits; see [`Bounds`].
-    pub fn compile(schema: &Raw, bounds: &Bounds) -> Self {
+    /// This may take some milliseconds for a schema at the limits; see [`SchemaLimits`].
+    pub fn compile(schema: &Raw, limits: &SchemaLimits) -> Self {
         Self(Arc::new(Inner {
-            compiled: compile(schema, bounds),
-            bounds: bounds.clone(),
+            compiled: compile(schema, limits),
+            limits: limits.clone(),
         }))
     }
 
@@ -112,7 +112,7 @@ impl Checker {
         }
         let inner = Arc::clone(&self.0);
         // Boxed: nearly no call gets here, but every call would carry the size of the future.
-        Box::pin(pool::run(&self.0.bounds, move |until| check(&inner, until))).await
+        Box::pin(pool::run(&self.0.limits, move |until| check(&inner, until))).await
     }
 
     /// The verdict if no thread is needed; `None` otherwise.
@@ -120,7 +120,7 @@ impl Checker {
         match &self.0.compiled {
             Err(reason) => Some(Verdict::NotChecked(reason.clone())),
             Ok(compiled) if compiled.is_cheap => {
-                compiled.check(value, &self.0.bounds, self.0.bounds.in_place())
+                compiled.check(value, &self.0.limits, self.0.limits.in_place())
             }
             Ok(_) => None,
         }
@@ -132,17 +132,17 @@ impl Checker {
             Ok(compiled) => compiled,
         };
         // Parsing a long value takes time too, so that goes to the pool as well.
-        if !compiled.is_cheap || value.len_bytes() > self.0.bounds.value_bytes {
+        if !compiled.is_cheap || value.len_bytes() > self.0.limits.value_bytes {
             return None;
         }
         match serde_json::from_str(value.as_str()) {
-            Ok(value) => compiled.check(&value, &self.0.bounds, self.0.bounds.in_place()),
+            Ok(value) => compiled.check(&value, &self.0.limits, self.0.limits.in_place()),
             Err(_) => Some(Verdict::NotChecked(Reason::Unreadable)),
         }
     }
 }
 
-impl Bounds {
+impl SchemaLimits {
     fn in_place(&self) -> Allowance {
         Allowance {
             steps: self.steps,
@@ -166,12 +166,12 @@ impl Inner {
             steps: u64::MAX,
             until: Some(until),
             stack: STACK_IN_POOL,
-            errors: self.bounds.errors(),
+            errors: self.limits.errors(),
         };
         match &self.compiled {
             Err(reason) => Verdict::NotChecked(reason.clone()),
             Ok(compiled) => compiled
-                .check(value, &self.bounds, allowance)
+                .check(value, &self.limits, allowance)
                 .unwrap_or(Verdict::NotChecked(Reason::TooExpensive)),
         }
     }
@@ -179,22 +179,27 @@ impl Inner {
 
 impl Compiled {
     /// Checks within an allowance; `None` if it was exceeded.
-    fn check(&self, value: &Value, bounds: &Bounds, allowance: Allowance) -> Option<Verdict> {
+    fn check(&self, value: &Value, limits: &SchemaLimits, allowance: Allowance) -> Option<Verdict> {
         // A plain yes or no first, which is much cheaper than collecting errors.
         match metered(allowance, || self.validator.is_valid(Probe(value))) {
             Ok(true) => Some(Verdict::Fits),
-            Ok(false) => Some(Verdict::Misfits(self.violations(value, bounds, allowance))),
+            Ok(false) => Some(Verdict::Misfits(self.violations(value, limits, allowance))),
             Err(_) => None,
         }
     }
 
     /// Describes the violations, as far as the allowance permits: that there are some is known already.
     #[cold]
-    fn violations(&self, value: &Value, bounds: &Bounds, allowance: Allowance) -> Vec<Violation> {
+    fn violations(
+        &self,
+        value: &Value,
+        limits: &SchemaLimits,
+        allowance: Allowance,
+    ) -> Vec<Violation> {
         let all = metered(allowance, || {
             let errors = self.validator.iter_errors(Probe(value));
             // Lazily: errors over the bound are not even made.
-            let describe = errors.take(bounds.violations.max(1));
+            let describe = errors.take(limits.violations.max(1));
             describe
                 .map(|error| words::violation(&error, &self.schema))
                 .collect::<Vec<_>>()

@@ -9,16 +9,16 @@ use super::checker::Compiled;
 use super::measure::{self, Measurements};
 use super::meter::Metered;
 use super::words::quote;
-use super::{Bounds, Reason};
+use super::{Reason, SchemaLimits};
 
 /// Cache of a compiled pattern, in bytes.
 const PATTERN_CACHE: usize = 256 * 1024;
 
-pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason> {
+pub(super) fn compile(schema: &Raw, limits: &SchemaLimits) -> Result<Compiled, Reason> {
     // Measure first: compiling a hostile schema can take unbounded time and memory.
-    let (measured, schema) = check_limits(schema, bounds)?;
+    let (measured, schema) = check_limits(schema, limits)?;
     let patterns = PatternOptions::regex()
-        .size_limit(bounds.pattern_bytes)
+        .size_limit(limits.pattern_bytes)
         .dfa_size_limit(PATTERN_CACHE);
     let options = jsonschema::options_for::<Metered>()
         // Nothing is fetched, patterns are linear, formats are annotations.
@@ -31,34 +31,34 @@ pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason>
     let validator = options.build(&schema).map_err(|error| reason(&error))?;
     Ok(Compiled {
         validator,
-        is_cheap: measured.cost <= bounds.cheap,
+        is_cheap: measured.cost <= limits.cheap,
         schema,
     })
 }
 
 /// Checks a schema against the limits before it is compiled.
-fn check_limits(schema: &Raw, bounds: &Bounds) -> Result<(Measurements, Value), Reason> {
+fn check_limits(schema: &Raw, limits: &SchemaLimits) -> Result<(Measurements, Value), Reason> {
     // Cheap checks first: length and depth need no parsed value.
     let bytes = schema.len_bytes();
-    if bytes > bounds.schema_bytes {
-        let most = bounds.schema_bytes;
+    if bytes > limits.schema_bytes {
+        let most = limits.schema_bytes;
         return Err(Reason::TooLarge { bytes, most });
     }
     let depth = schema.depth();
-    if depth > bounds.depth {
-        let most = bounds.depth;
+    if depth > limits.depth {
+        let most = limits.depth;
         return Err(Reason::TooDeep { depth, most });
     }
     let value: Value = schema.decode().map_err(|error| Reason::NotASchema {
         detail: error.to_string(),
     })?;
-    let measured = measure::measure(&value, bounds.subschemas);
-    if measured.subschemas > bounds.subschemas {
-        let most = bounds.subschemas;
+    let measured = measure::measure(&value, limits.subschemas);
+    if measured.subschemas > limits.subschemas {
+        let most = limits.subschemas;
         return Err(Reason::TooManySubschemas { most });
     }
-    if measured.patterns > bounds.patterns {
-        let most = bounds.patterns;
+    if measured.patterns > limits.patterns {
+        let most = limits.patterns;
         return Err(Reason::TooManyPatterns { most });
     }
     Ok((measured, value))

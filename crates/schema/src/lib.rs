@@ -3,7 +3,7 @@
 //! Schemas come from servers and are as hostile as all their data: they can refer to hosts and files,
 //! contain patterns that take forever, or be small and describe more than there are atoms. So nothing is
 //! ever fetched, patterns are matched in linear time or refused, a schema is measured before it is
-//! compiled, and a check stops when its time is up. A value that cannot be checked within the [`Bounds`]
+//! compiled, and a check stops when its time is up. A value that cannot be checked within the [`SchemaLimits`]
 //! gets [`Verdict::NotChecked`] with the [`Reason`]; the caller decides what to do then.
 //!
 //! The dialect is draft 2020-12 unless `$schema` names an older one; `format` is an annotation and not
@@ -17,12 +17,12 @@
 //!
 #![cfg_attr(feature = "validation", doc = "```")]
 #![cfg_attr(not(feature = "validation"), doc = "```ignore")]
-//! use switchboard_schema::{Bounds, Checker, Verdict};
+//! use switchboard_schema::{SchemaLimits, Checker, Verdict};
 //! use switchboard_wire::Raw;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let schema = Raw::parse(r#"{"type": "object", "properties": {"count": {"type": "integer"}}}"#)?;
-//! let checker = Checker::compile(&schema, &Bounds::default());
+//! let checker = Checker::compile(&schema, &SchemaLimits::default());
 //! let Verdict::Misfits(found) = checker.check_text_now(&Raw::parse(r#"{"count": "three"}"#)?) else {
 //!     panic!("a word is no integer");
 //! };
@@ -31,12 +31,12 @@
 //! # }
 //! ```
 
-mod bounds;
 #[cfg(feature = "validation")]
 mod checker;
 pub mod clean;
 #[cfg(feature = "validation")]
 mod compile;
+mod limits;
 #[cfg(feature = "validation")]
 mod measure;
 #[cfg(feature = "validation")]
@@ -53,9 +53,9 @@ mod verdict;
 #[cfg(feature = "validation")]
 mod words;
 
-pub use bounds::Bounds;
 #[cfg(feature = "validation")]
 pub use checker::Checker;
+pub use limits::SchemaLimits;
 #[cfg(not(feature = "validation"))]
 pub use stub::StubChecker as Checker;
 pub use verdict::{Cost, Reason, Verdict, Violation};

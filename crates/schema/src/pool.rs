@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tokio::sync::Semaphore;
 
-use super::{Bounds, Reason, Verdict};
+use super::{Reason, SchemaLimits, Verdict};
 
 /// The total number of permits. A check takes a part of them according to its own limits, so that
 /// checkers with different limits share one pool.
@@ -18,21 +18,21 @@ static TURNS: Semaphore = Semaphore::const_new(SHARES as usize);
 /// The check knows its deadline and stops on its own, so neither a dropped future nor the end of the
 /// runtime leaves a thread running forever.
 pub(super) async fn run(
-    bounds: &Bounds,
+    limits: &SchemaLimits,
     check: impl FnOnce(Instant) -> Verdict + Send + 'static,
 ) -> Verdict {
-    run_in(&TURNS, bounds, check).await
+    run_in(&TURNS, limits, check).await
 }
 
 async fn run_in(
     turns: &'static Semaphore,
-    bounds: &Bounds,
+    limits: &SchemaLimits,
     check: impl FnOnce(Instant) -> Verdict + Send + 'static,
 ) -> Verdict {
     // The clock starts before the wait, so that a queue cannot extend the deadline.
-    let until = Instant::now() + bounds.time;
-    let share = u32::try_from(bounds.pool.max(1)).map_or(1, |pool| (SHARES / pool).max(1));
-    let turn = tokio::time::timeout(bounds.time, turns.acquire_many(share)).await;
+    let until = Instant::now() + limits.time;
+    let share = u32::try_from(limits.pool.max(1)).map_or(1, |pool| (SHARES / pool).max(1));
+    let turn = tokio::time::timeout(limits.time, turns.acquire_many(share)).await;
     let Ok(Ok(turn)) = turn else {
         return Verdict::NotChecked(Reason::Busy);
     };
@@ -64,12 +64,12 @@ mod tests {
 
     #[tokio::test]
     async fn so_many_checks_run_at_once_and_the_next_one_waits_its_time() {
-        let two = Bounds {
+        let two = SchemaLimits {
             pool: 2,
             time: Duration::from_secs(60),
-            ..Bounds::default()
+            ..SchemaLimits::default()
         };
-        let hurried = Bounds {
+        let hurried = SchemaLimits {
             time: Duration::from_millis(10),
             ..two.clone()
         };
@@ -77,9 +77,9 @@ mod tests {
         for _ in 0..two.pool {
             let (end, ended) = mpsc::channel::<()>();
             let (begin, begun) = tokio::sync::oneshot::channel();
-            let bounds = two.clone();
+            let limits = two.clone();
             let check = tokio::spawn(async move {
-                run_in(&OF_THIS_TEST, &bounds, move |_| {
+                run_in(&OF_THIS_TEST, &limits, move |_| {
                     begin.send(()).unwrap();
                     // Until the other end is dropped.
                     ended.recv().unwrap_err();

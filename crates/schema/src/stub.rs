@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use switchboard_wire::Raw;
 
-use crate::{Bounds, Cost, Reason, Verdict};
+use crate::{Cost, Reason, SchemaLimits, Verdict};
 
 /// A schema that values are not checked against, because the build has no validator.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub struct StubChecker;
 
 impl StubChecker {
     /// Accepts a schema without compiling it.
-    pub fn compile(_: &Raw, _: &Bounds) -> Self {
+    pub fn compile(_: &Raw, _: &SchemaLimits) -> Self {
         Self
     }
 

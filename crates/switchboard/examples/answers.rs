@@ -9,9 +9,8 @@ use switchboard::protocol::{
     Root, RootsCapability,
 };
 use switchboard::session::{Refusal, Respond, Responding};
-use switchboard::spec::ServerName;
 use switchboard::transport::Stdio;
-use switchboard::{CallOptions, Limits, Server, SessionOptions};
+use switchboard::{CallOptions, Limits, Server, ServerName, SessionOptions};
 
 struct Desk {
     folder: String,

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use switchboard::protocol::{Content, GetPromptParams, Raw};
 use switchboard::session::{CancelReason, progress};
-use switchboard::spec::ServerName;
 use switchboard::transport::Stdio;
-use switchboard::{CallOptions, Deadline, Error, ErrorKind, Server, SessionOptions, explain};
+use switchboard::{
+    CallOptions, Deadline, Error, ErrorKind, Server, ServerName, SessionOptions, explain,
+};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -110,7 +111,9 @@ async fn read(server: &Server) -> Outcome {
         .get_prompt(&greeting, CallOptions::default())
         .await?;
     for message in prompt.messages() {
-        println!("{:?}: {:?}", message.role(), message.content().as_text());
+        for block in message.content() {
+            println!("{:?}: {:?}", message.role(), block.as_text());
+        }
     }
     Ok(())
 }

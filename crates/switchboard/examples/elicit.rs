@@ -7,9 +7,8 @@
 use serde_json::json;
 use switchboard::protocol::ElicitResult;
 use switchboard::session::Refusal;
-use switchboard::spec::ServerSpec;
 use switchboard::talk::{Answers, ElicitRequest, ElicitSupport};
-use switchboard::{Host, Operator};
+use switchboard::{Host, Operator, ServerSpec};
 
 struct Desk;
 
@@ -20,7 +19,7 @@ impl Operator for Desk {
 
     async fn elicit(&self, request: ElicitRequest) -> Result<ElicitResult, Refusal> {
         println!("{} asks: {}", request.server, request.params.message());
-        // Here a program would show `Form::read(&request.params, &self.elicit_bounds())`.
+        // Here a program would show `Form::read(&request.params, &self.elicit_limits())`.
         Answers::new().text("name", "Ada").elicit(request).await
     }
 }

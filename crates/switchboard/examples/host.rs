@@ -1,14 +1,13 @@
 //! A host with a server that the program describes itself, its events, and a call of a model.
 //!
-//! `cargo run -p switchboard --example host -- uvx mcp-server-time`
+//! `cargo run -p switchboard --example host -- target/release/switchboard test-server`
 
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
 use serde_json::json;
-use switchboard::Host;
 use switchboard::events::write_line;
 use switchboard::formats::openai;
-use switchboard::spec::ServerSpec;
+use switchboard::{Host, ServerSpec};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,7 +26,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
     host.connect("mine").await?;
-    if let Some(tool) = host.tools().first() {
+    if let Ok(tool) = host.tool("mine/get_time") {
         // As a model would ask for it.
         let wanted = json!({
             "id": "call_1",

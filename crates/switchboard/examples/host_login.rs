@@ -8,9 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard::auth::{KeyFile, SealedFile};
-use switchboard::spec::ServerSpec;
 use switchboard::talk::{LoginDecision, LoginRequest};
-use switchboard::{Caller, Host, Limits};
+use switchboard::{Caller, Host, Limits, ServerSpec};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use switchboard::auth::{
     Authorizer, CallbackListener, Login, LoginOptions, MemoryStore, OAuthSettings,
 };
-use switchboard::spec::ServerName;
 use switchboard::transport::{Http, HttpAuthFetch};
-use switchboard::{Limits, Server, SessionOptions};
+use switchboard::{Limits, Server, ServerName, SessionOptions};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

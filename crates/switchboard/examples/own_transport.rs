@@ -8,9 +8,8 @@
 use std::io;
 use std::process::Stdio;
 
-use switchboard::spec::ServerName;
 use switchboard::transport::{Connect, ConnectError, Connecting, Link};
-use switchboard::{Server, SessionOptions};
+use switchboard::{Server, ServerName, SessionOptions};
 use tokio::io::copy;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;

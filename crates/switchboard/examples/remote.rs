@@ -4,9 +4,8 @@
 
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
-use switchboard::spec::ServerName;
 use switchboard::transport::{Header, Http};
-use switchboard::{Server, SessionOptions};
+use switchboard::{Server, ServerName, SessionOptions};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

@@ -7,9 +7,8 @@
 use serde_json::json;
 use switchboard::host::Said;
 use switchboard::protocol::{CompleteParams, CompletionArgument, CompletionRef, LogLevel};
-use switchboard::spec::ServerSpec;
 use switchboard::transport::Watched;
-use switchboard::{Caller, Host, View};
+use switchboard::{Caller, Host, ServerSpec, View};
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
 

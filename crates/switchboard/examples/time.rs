@@ -5,9 +5,8 @@
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
 use switchboard::protocol::Raw;
-use switchboard::spec::ServerName;
 use switchboard::transport::Stdio;
-use switchboard::{CallOptions, Server, SessionOptions};
+use switchboard::{CallOptions, Server, ServerName, SessionOptions};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -23,11 +23,12 @@
 //! }
 //! ```
 //!
-//! A [`Host`] connects to all servers at once; a broken one costs no other. Its methods are those of the
-//! owner, who may use everything; an agent has a [`View`] that a [`policy`] restricts. Arguments are
-//! checked before they are sent. Why something did not work is an [`Error`], for which [`explain()`] has
-//! causes and steps. The repository has a whole agent in forty lines, `examples/agent.rs`, and a guide,
-//! `docs/library.md`.
+//! A [`Host`] connects to all servers at once; a broken one does not affect the others. Its methods are
+//! those of the owner, who may use everything; an agent has a [`View`] that a [`Policy`] restricts.
+//! Arguments are checked before they are sent. Every failure is an [`Error`], and [`explain()`] lists its
+//! causes and what to do next. The repository has a guide, `docs/library.md`, and whole programs in
+//! `examples`: an agent with a model in the loop, a registry for several agents, a manager with
+//! capabilities.
 //!
 //! # Which type do I want?
 //!
@@ -40,9 +41,12 @@
 //! | call a tool | [`Host::call`], or [`Host::tool`] and [`ToolHandle::call`], with the options of [`ToolCall`] |
 //! | give tools to a model | [`ToolHandle::to_openai`], [`ToolHandle::to_anthropic`], [`Host::call_for_model`], [`formats`] |
 //! | read resources, get prompts | [`Host::read`], [`Host::prompt`]; [`View::watch`], [`View::complete`] |
-//! | restrict an agent | [`Host::agent`], [`policy::Policy`], [`policy::AgentPolicy`] |
-//! | ask a person | the `HostBuilder` methods of [`trust`], [`policy`] and [`talk`] |
-//! | see what happens | [`Host::events`], [`Host::logs`], [`Host::servers`] |
+//! | list the tools of one server, cached or fresh | [`Host::tools_of`] |
+//! | restrict an agent | [`HostBuilder::agent`] with an [`AgentPolicy`] ([`Level`], [`Grants`]), then [`Host::agent`]; [`Policy`] for all rules |
+//! | ask a person | [`Operator`], or one closure: [`HostBuilder::on_approve_use`], [`HostBuilder::on_elicit`] and the like |
+//! | see what happens | [`Host::events`] ([`Event`]), [`Host::logs`], [`Host::servers`] |
+//! | decide what to do about a failure | [`Error::kind`], [`Error::was_sent`], [`explain()`] |
+//! | limit time and sizes | [`ToolCall::timeout`], [`Timeouts`], [`Limits`], [`HostBuilder::limits`] |
 //! | talk to one server, without a host | [`Server`], or [`Session`] for one connection of it |
 //! | log in at a server | [`auth`] (the feature `auth`) |
 //! | reach a server in another way | [`transport::Connect`] |
@@ -78,8 +82,8 @@
 //! # Stability
 //!
 //! Versions before 1.0 may rename things: the repository's `docs/upgrading.md` maps old names to new
-//! ones. Texts of errors are for people and may change at any time; [`Error::kind`] and its sisters are
-//! what programs decide by. Enums and structs that may grow are `#[non_exhaustive]`. What is hidden from
+//! ones. Texts of errors are for people and may change at any time: programs decide by [`Error::kind`],
+//! [`Error::was_sent`] and the other methods. Enums and structs that may grow are `#[non_exhaustive]`. What is hidden from
 //! these pages belongs to the command line, and changes without notice.
 
 pub mod catalog;
@@ -95,8 +99,10 @@ pub mod trust;
 
 pub use catalog::ToolRef;
 pub use error::{Context, Denial, Error, MissingPolicy};
+pub use events::Event;
 pub use explain::{Diagnosis, Step, explain};
 pub use host::{Caller, Host, HostBuilder, ServerRequest, ToolCall, ToolHandle, ToolResult, View};
+pub use policy::{AgentPolicy, Grants, Level, Policy};
 #[doc(no_inline)]
 pub use switchboard_client::{
     CallError, CallOptions, ErrorKind, Listing, OpenError, Server, ServerError, ServerState,

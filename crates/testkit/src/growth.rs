@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::catalog::Catalog;
-use crate::prompts::Prompt;
+use crate::prompts::{Prompt, block};
 use crate::resources::Resource;
 use crate::tools::{Kind, grown};
 
@@ -26,13 +26,17 @@ impl Catalog {
             Kind::Tool => self.tools.push(grown(name, arguments)),
             Kind::Prompt => {
                 let description = described("Says what it was told to say");
-                let prompt = Prompt::fixed(name, description, words.unwrap_or(name));
-                self.prompts.push(prompt);
+                let content = arguments.get("content").cloned();
+                let content = content.unwrap_or_else(|| block(words.unwrap_or(name)));
+                self.prompts.push(Prompt::fixed(name, description, content));
             }
             Kind::Resource => {
                 let description = described("Holds what it was told to hold");
                 let words = words.unwrap_or(name);
-                let resource = Resource::new(name, name, "text/plain", description, words);
+                let mut resource = Resource::new(name, name, "text/plain", description, words);
+                if let Some(members) = arguments.get("definition").and_then(Value::as_object) {
+                    resource.define(members);
+                }
                 self.resources.push(resource);
             }
         }

@@ -15,7 +15,8 @@ pub(crate) struct Prompt {
 #[derive(Clone)]
 enum Message {
     Made(fn(&PromptArguments<'_>) -> String),
-    Fixed(String),
+    /// The content of the message, in any shape.
+    Fixed(Value),
 }
 
 /// The arguments of a prompt, all of them strings.
@@ -33,13 +34,13 @@ impl PromptArguments<'_> {
 }
 
 impl Prompt {
-    /// Creates a prompt without arguments and with a fixed text.
-    pub(crate) fn fixed(name: &str, description: &str, text: &str) -> Self {
+    /// Creates a prompt without arguments and with a fixed content.
+    pub(crate) fn fixed(name: &str, description: &str, content: Value) -> Self {
         Self {
             name: name.to_owned(),
             definition: json!({"name": name, "description": description}),
             required: &[],
-            message: Message::Fixed(text.to_owned()),
+            message: Message::Fixed(content),
         }
     }
 
@@ -62,14 +63,19 @@ impl Prompt {
         if let Some(description) = self.definition.get("description") {
             result.insert("description".to_owned(), description.clone());
         }
-        let text = match &self.message {
-            Message::Made(make) => make(&PromptArguments(arguments)),
-            Message::Fixed(text) => text.clone(),
+        let content = match &self.message {
+            Message::Made(make) => block(&make(&PromptArguments(arguments))),
+            Message::Fixed(content) => content.clone(),
         };
-        let message = json!({"role": "user", "content": {"type": "text", "text": text}});
+        let message = json!({"role": "user", "content": content});
         result.insert("messages".to_owned(), Value::Array(vec![message]));
         Ok(result)
     }
+}
+
+/// A block of text.
+pub(crate) fn block(text: &str) -> Value {
+    json!({"type": "text", "text": text})
 }
 
 pub(crate) fn all() -> Vec<Prompt> {

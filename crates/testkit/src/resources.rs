@@ -1,6 +1,6 @@
 //! The resources, and the one template.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A resource and its contents.
 #[derive(Clone)]
@@ -39,6 +39,14 @@ impl Resource {
         text.clone_into(&mut self.text);
         if let Some(definition) = self.definition.as_object_mut() {
             definition.insert("size".to_owned(), text.len().into());
+        }
+    }
+
+    /// Adds members to its definition; `null` leaves one out.
+    pub(crate) fn define(&mut self, members: &Map<String, Value>) {
+        if let Some(definition) = self.definition.as_object_mut() {
+            definition.extend(members.clone());
+            definition.retain(|_, value| !value.is_null());
         }
     }
 

@@ -1,6 +1,7 @@
 //! Content blocks, the parts of a result: text, images, audio, resources, and unknown types.
 
-use crate::{FromRaw, Misfit, Raw, scan};
+use crate::string::Text;
+use crate::{FromRaw, Misfit, Raw, scan, timestamp};
 
 wire_object! {
     /// Hints on how a piece of content is meant to be used. Untrusted.
@@ -11,6 +12,13 @@ wire_object! {
         priority: [opt copy f64] = "priority",
         /// The time of the last change, in ISO 8601.
         last_modified: [opt str] = "lastModified",
+    }
+}
+
+impl Annotations {
+    /// Returns the time of the last change in seconds and nanoseconds since 1970, if it can be read.
+    pub fn last_modified_time(&self) -> Option<(i64, u32)> {
+        self.last_modified().and_then(timestamp::parse)
     }
 }
 
@@ -37,6 +45,19 @@ wire_object! {
         annotations: [opt box Annotations] = "annotations",
         /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
+    }
+}
+
+impl TextContent {
+    /// Reads a text that was sent as a plain string in place of a block.
+    pub(crate) fn from_string(string: &Raw) -> Result<Self, Misfit> {
+        let (text, _) = Text::read_at(string, string.start())?;
+        Ok(Self {
+            raw: string.clone(),
+            text,
+            annotations: None,
+            meta: None,
+        })
     }
 }
 

@@ -57,6 +57,7 @@ mod string;
 mod subscriptions;
 mod table;
 mod tasks;
+mod timestamp;
 mod tools;
 mod unescape;
 mod version;

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::object::{Field, each_member};
-use crate::{Content, FromRaw, Icon, Misfit, PageParams, Pairs, Raw, RawError, UnknownContent};
+use crate::{
+    Content, FromRaw, Icon, Misfit, PageParams, Pairs, Raw, RawError, TextContent, UnknownContent,
+};
 
 wire_object! {
     /// An argument of a prompt.
@@ -108,13 +110,17 @@ fn refuse(why: &str) -> RawError {
 
 /// One message of a prompt.
 ///
+/// The specification wants one block as content. A plain string and a list of blocks, which some servers
+/// send, are accepted too, and [`PromptMessage::deviation`] says so.
+///
 /// A message that does not fit leaves the others readable: its content is then
 /// [`Content::Unknown`], which holds the reason and the original text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptMessage {
     raw: Raw,
     role: Option<String>,
-    content: Content,
+    content: Vec<Content>,
+    deviation: Option<&'static str>,
 }
 
 impl PromptMessage {
@@ -123,9 +129,14 @@ impl PromptMessage {
         self.role.as_deref()
     }
 
-    /// The content: exactly one block.
-    pub fn content(&self) -> &Content {
+    /// The content: one block, or as many as the server sent.
+    pub fn content(&self) -> &[Content] {
         &self.content
+    }
+
+    /// Describes how the content departs from the specification, if it is not one block.
+    pub fn deviation(&self) -> Option<&'static str> {
+        self.deviation
     }
 
     /// The whole message as it was sent, unknown members included.
@@ -144,20 +155,38 @@ impl FromRaw for PromptMessage {
         });
         // Keep the part that does not fit, or the whole message if it has no content.
         let part = content.map_or_else(|| raw.clone(), |text| raw.part(text));
-        let content = object
-            .and_then(|()| Content::read(raw, content, "content"))
-            .unwrap_or_else(|misfit| {
-                Content::Unknown(UnknownContent {
-                    kind: None,
-                    misfit: Some(misfit),
-                    raw: part,
-                })
-            });
+        let deviation = content.and_then(|_| match &part {
+            part if part.is_string() => Some("the content of a message is a plain string"),
+            part if part.is_array() => Some("the content of a message is a list of blocks"),
+            _ => None,
+        });
+        let content = object.and_then(|()| match content {
+            Some(_) if part.is_array() => part.items().iter().map(block).collect(),
+            Some(_) => Ok(vec![block(&part)?]),
+            None => Ok(vec![Content::read(raw, None, "content")?]),
+        });
+        let content = content.unwrap_or_else(|misfit| {
+            vec![Content::Unknown(UnknownContent {
+                kind: None,
+                misfit: Some(misfit),
+                raw: part,
+            })]
+        });
         Ok(Self {
             raw: raw.clone(),
             role: Option::read(raw, role, "role").unwrap_or_default(),
             content,
+            deviation,
         })
+    }
+}
+
+/// Reads a block; a plain string is the text of one.
+fn block(raw: &Raw) -> Result<Content, Misfit> {
+    if raw.is_string() {
+        TextContent::from_string(raw).map(Content::Text)
+    } else {
+        Content::from_raw(raw)
     }
 }
 
@@ -211,36 +240,39 @@ mod tests {
         );
     }
 
+    fn messages(text: &str) -> Vec<PromptMessage> {
+        let result = GetPromptResult::from_raw(&Raw::parse(text).unwrap()).unwrap();
+        // Lossless, whatever the shape of the content.
+        assert_eq!(serde_json::to_string(&result).unwrap(), text);
+        result.messages().to_vec()
+    }
+
     #[test]
     fn a_message_that_does_not_fit_does_not_cost_the_others() {
-        let text = r#"{"messages":[5,{"role":"user","content":[{"type":"text","text":"a"}]},
+        let text = r#"{"messages":[5,{"role":"user","content":7},
             {"role":7},{"role":"user","content":{"type":"text","text":"b"}}]}"#;
-        let result = GetPromptResult::from_raw(&Raw::parse(text).unwrap()).unwrap();
-        let read: Vec<_> = result
-            .messages()
+        let messages = messages(text);
+        let read: Vec<_> = messages
             .iter()
             .map(|message| match message.content() {
-                Content::Unknown(block) => (
+                [Content::Unknown(block)] => (
                     message.role(),
                     block.misfit.as_ref().unwrap().to_string(),
                     block.raw.as_str(),
                 ),
-                block => (
+                [block] => (
                     message.role(),
                     block.as_text().unwrap().to_owned(),
                     block.raw().as_str(),
                 ),
+                blocks => panic!("{blocks:?}"),
             })
             .collect();
         assert_eq!(
             read,
             [
                 (None, "expected an object, found 5".to_owned(), "5"),
-                (
-                    Some("user"),
-                    r#"expected an object, found [{"type":"text","text":"a"}]"#.to_owned(),
-                    r#"[{"type":"text","text":"a"}]"#
-                ),
+                (Some("user"), "expected an object, found 7".to_owned(), "7"),
                 (None, "content: missing".to_owned(), r#"{"role":7}"#),
                 (
                     Some("user"),
@@ -249,5 +281,37 @@ mod tests {
                 ),
             ]
         );
+        assert!(messages.iter().all(|message| message.deviation().is_none()));
+    }
+
+    #[test]
+    fn content_as_a_string_or_a_list_is_read_and_said_to_deviate() {
+        let text = r#"{"messages":[{"role":"user","content":"a\u0062\n"},
+            {"role":"user","content":[{"type":"text","text":"c"},"d",{"type":"later"}]},
+            {"content":[]},{"role":"user","content":"\ud800"}]}"#;
+        let messages = messages(text);
+        let texts: Vec<Vec<_>> = messages
+            .iter()
+            .map(|message| message.content().iter().map(Content::as_text).collect())
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                vec![Some("ab\n")],
+                vec![Some("c"), Some("d"), None],
+                vec![],
+                // Half a character is no text, and kept as it was sent.
+                vec![None],
+            ]
+        );
+        let first = messages[0].content()[0].raw();
+        assert_eq!(first.as_str(), r#""a\u0062\n""#);
+        assert_eq!(messages[3].content()[0].raw().as_str(), r#""\ud800""#);
+        let said: Vec<_> = messages.iter().map(PromptMessage::deviation).collect();
+        let (string, list) = (
+            Some("the content of a message is a plain string"),
+            Some("the content of a message is a list of blocks"),
+        );
+        assert_eq!(said, [string, list, list, string]);
     }
 }

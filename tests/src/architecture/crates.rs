@@ -66,6 +66,12 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    Rule {
+        name: "switchboard-lock",
+        ours: &["switchboard", "switchboard-wire"],
+        tests: &[],
+        foreign: None,
+    },
     // Sharing more than the protocol would let a mistake of the client hide behind its own twin.
     Rule {
         name: "switchboard-testkit",
@@ -73,9 +79,22 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    // Text from data: it knows neither servers nor config files.
+    Rule {
+        name: "switchboard-terminal",
+        ours: &["switchboard-core", "switchboard-wire"],
+        tests: &[],
+        foreign: None,
+    },
     Rule {
         name: "switchboard-cli",
-        ours: &["switchboard", "switchboard-wire", "switchboard-testkit"],
+        ours: &[
+            "switchboard",
+            "switchboard-lock",
+            "switchboard-wire",
+            "switchboard-terminal",
+            "switchboard-testkit",
+        ],
         // It knows where the servers of others are.
         tests: &["switchboard-tests"],
         foreign: None,

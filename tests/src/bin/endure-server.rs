@@ -1,7 +1,7 @@
 //! The bundled test server as a process, for tests of what a client endures.
 //!
 //! `endure-server [--journal FILE] [--chaos FLAG[=ARG]]... [--instance NAME] [--start-delay MS]
-//! [--growing]`, as `switchboard test-server` has them.
+//! [--asking-models] [--growing] [--talking]`, as `switchboard test-server` has them.
 
 use std::error::Error;
 use std::time::Duration;
@@ -12,8 +12,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options::default();
     let mut args = std::env::args().skip(1);
     while let Some(option) = args.next() {
-        if option == "--growing" {
-            options.growing = true;
+        let switch = match option.as_str() {
+            "--asking-models" => Some(&mut options.asking_models),
+            "--growing" => Some(&mut options.growing),
+            "--talking" => Some(&mut options.talking),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = true;
             continue;
         }
         let value = args.next().ok_or("an option without its value")?;

@@ -10,9 +10,10 @@ use switchboard::auth::{
     Authorizer, CallbackListener, KeyFile, Login, LoginOptions, OAuthSettings, SealedFile,
 };
 use switchboard::transport::HttpAuthFetch;
-use switchboard_testkit::http::{Http as TestServer, Server as Running};
-use switchboard_testkit::issuer::{Issuer, IssuerOptions};
+use switchboard_testkit::http::Server as Running;
+use switchboard_testkit::issuer::Issuer;
 use switchboard_tests::browser::Browser;
+use switchboard_tests::issuers;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -37,18 +38,10 @@ struct Place {
 
 impl Place {
     async fn new(settings: &[&str]) -> Self {
-        let mut options = IssuerOptions::default();
-        for setting in settings {
-            match setting.strip_prefix("fault ") {
-                Some(fault) => options.faults.push(fault.parse().unwrap()),
-                None => options.set(setting).unwrap(),
-            }
-        }
-        let issuer = Issuer::new(options).unwrap();
-        let running = TestServer::default().oauth(issuer.clone()).serve().await;
+        let (issuer, running) = issuers::start(settings).await;
         Self {
             issuer,
-            running: running.unwrap(),
+            running,
             folder: tempfile::tempdir().unwrap(),
         }
     }

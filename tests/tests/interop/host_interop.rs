@@ -105,7 +105,7 @@ async fn a_file_with_servers_of_three_makers_and_a_broken_one_gives_all_that_wor
     let arguments = BTreeMap::from([("name".to_owned(), "Ada".to_owned())]);
     let prompt = format!("rmcp/{}", offer::PROMPT);
     let prompt = view.prompt(&prompt, arguments).await.unwrap();
-    let said = prompt.messages()[0].content().as_text().unwrap();
+    let said = prompt.messages()[0].content()[0].as_text().unwrap();
     assert_eq!(said, offer::prompt_text("Ada"));
     view.read("time", "file:///nothing").await.unwrap_err();
 

@@ -28,7 +28,7 @@ impl Operator for Visitor {
         if request.params.mode() == ElicitMode::Form {
             return self.answers.elicit(request).await;
         }
-        Link::parse(request.params.url().unwrap(), &self.elicit_bounds()).unwrap();
+        Link::parse(request.params.url().unwrap(), &self.elicit_limits()).unwrap();
         self.visits.fetch_add(1, Ordering::SeqCst);
         Ok(ElicitResult::accept(None))
     }

@@ -39,7 +39,7 @@ async fn our_offer(session: &Session) {
     };
     let prompt = session.get_prompt(&params, CallOptions::default()).await;
     let prompt = prompt.unwrap();
-    let said = prompt.messages()[0].content().as_text().unwrap();
+    let said = prompt.messages()[0].content()[0].as_text().unwrap();
     assert_eq!(said, offer::prompt_text("Ada"));
     session.ping().await.unwrap();
 }

@@ -59,7 +59,7 @@ async fn a_server_without_sessions() {
     };
     let prompt = session.get_prompt(&params, CallOptions::default()).await;
     let prompt = prompt.unwrap();
-    let said = prompt.messages()[0].content().as_text().unwrap();
+    let said = prompt.messages()[0].content()[0].as_text().unwrap();
     assert!(said.contains("Ada"), "{said}");
     session.close().await;
 }

@@ -90,7 +90,7 @@ async fn our_offer(launch: &Launch, protocol: Protocol, version: Version) {
         .get_prompt(&params, CallOptions::default())
         .await
         .unwrap();
-    let said = prompt.messages()[0].content().as_text().unwrap();
+    let said = prompt.messages()[0].content()[0].as_text().unwrap();
     assert_eq!(said, offer::prompt_text("Ada"));
 
     session.ping().await.unwrap();

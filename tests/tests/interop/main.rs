@@ -9,6 +9,7 @@
     reason = "a failure here is a failed test"
 )]
 
+mod agents_compared;
 mod host_interop;
 mod http_support;
 mod interop_clients;

@@ -9,21 +9,11 @@ use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
 use switchboard::transport::{Header, Http, HttpAuthFetch};
 use switchboard::{CallOptions, Limits, Server, ServerError, SessionOptions};
-use switchboard_testkit::http::{Http as TestServer, Server as Running};
-use switchboard_testkit::issuer::{Issuer, IssuerOptions};
+use switchboard_testkit::http::Server as Running;
 use switchboard_tests::browser::Browser;
+use switchboard_tests::issuers::start;
 
 use crate::support::text_of;
-
-async fn start(settings: &[&str]) -> (Issuer, Running) {
-    let mut options = IssuerOptions::default();
-    for setting in settings {
-        options.set(setting).unwrap();
-    }
-    let issuer = Issuer::new(options).unwrap();
-    let running = TestServer::default().oauth(issuer.clone()).serve().await;
-    (issuer, running.unwrap())
-}
 
 fn authorizer(running: &Running) -> Authorizer {
     let fetch = Arc::new(HttpAuthFetch::new());

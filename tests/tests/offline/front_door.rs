@@ -10,7 +10,7 @@ use switchboard::events::Event;
 use switchboard::policy::{AgentPolicy, CallerId, Grants, Level, Policy};
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerSpec;
-use switchboard::{ErrorKind, Host};
+use switchboard::{ErrorKind, Host, HostBuilder};
 use switchboard_testkit::Options;
 use tempfile::TempDir;
 
@@ -219,6 +219,51 @@ async fn an_agent_without_a_policy_is_an_error_that_says_what_to_write() {
         "planner"
     );
     assert!(host.agent("owner").is_err() && host.agent("a b").is_err());
+}
+
+#[test]
+fn agents_that_the_program_sets_replace_those_of_a_file() {
+    let (_folder, file) =
+        file_with(r#"{"mcpServers": {}, "agents": {"writer": {"level": "yolo"}}}"#);
+    let set = |builder: HostBuilder| {
+        let reader = AgentPolicy::new(Level::Trusted);
+        let builder = builder.agent("planner", AgentPolicy::everything(Level::Yolo));
+        builder.agent("reader", reader)
+    };
+    let before = set(Host::builder()).file(&file).unwrap();
+    let after = set(Host::builder().file(&file).unwrap());
+    for builder in [before, after] {
+        let host = builder.build().unwrap();
+        let policy = host.policy();
+        let agents = policy.agents().into_iter();
+        let agents: Vec<_> = agents
+            .map(|(id, it)| (id.as_str(), it.current_level()))
+            .collect();
+        let expected = [("planner", Level::Yolo), ("reader", Level::Trusted)];
+        assert_eq!(agents, expected);
+        assert!(host.agent("writer").is_err());
+    }
+    // A policy that the program sets is kept, with the agent beside its own.
+    let policy = Policy::none().others(AgentPolicy::new(Level::Trusted));
+    let host = set(Host::builder().policy(policy)).build().unwrap();
+    host.agent("guest").unwrap();
+    let error = Host::builder().agent("a b", AgentPolicy::default()).build();
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Configuration);
+}
+
+#[tokio::test]
+async fn the_owner_lists_the_tools_of_one_server_cached_or_fresh() {
+    let (memory, tap) = tapped(Options::default());
+    let builder = Host::builder().with("demo", memory);
+    let host = builder.with("other", testkit(Options::default()));
+    let host = host.build().unwrap();
+    for lists in [1, 1] {
+        assert_eq!(host.tools_of("demo").await.unwrap().len(), 7);
+        assert_eq!(tap.count("tools/list"), lists);
+    }
+    assert_eq!(host.tools_of("demo").fresh().await.unwrap().len(), 7);
+    assert_eq!(tap.count("tools/list"), 2);
+    assert!(host.tools_of("missing").await.is_err());
 }
 
 #[tokio::test]

@@ -8,8 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard::config::Config;
 use switchboard::events::Event;
+use switchboard::formats::{self, TextLimits};
 use switchboard::host::{Caller, Host, State};
-use switchboard::spec::{Layer, Settings};
+use switchboard::spec::{Layer, Protocol, Settings};
 use switchboard::{Deadline, ErrorKind, Step, Timeouts};
 use switchboard_testkit::Options;
 
@@ -109,7 +110,8 @@ async fn prompt_arguments_are_json_values_and_reach_the_server_as_strings() {
     let host = demo();
     let text = async |name: &str, arguments: Value| {
         let prompt = host.prompt(name, arguments).await.unwrap();
-        prompt.messages()[0].content().as_text().unwrap().to_owned()
+        let block = &prompt.messages()[0].content()[0];
+        block.as_text().unwrap().to_owned()
     };
     // The server takes strings alone, and is asked for a formal greeting by the string "true".
     let greeting = text("demo/greeting", json!({"name": "Ada", "formal": true})).await;
@@ -134,6 +136,54 @@ async fn prompt_arguments_are_json_values_and_reach_the_server_as_strings() {
     let error = host.prompt("demo/greeting", json!(["Ada"])).await;
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Arguments);
     host.shutdown().await;
+}
+
+#[tokio::test]
+async fn prompt_content_as_a_string_or_a_list_is_taken_with_a_notice() {
+    let mut options = Options::default();
+    options.growing = true;
+    for protocol in [Protocol::Legacy, Protocol::Modern] {
+        let builder = Host::builder().protocol(protocol);
+        let host = builder.with("demo", testkit(options.clone()));
+        let host = host.build().unwrap();
+        let block = json!({"type": "text", "text": "a"});
+        for (name, content, shown, said) in [
+            ("block", block.clone(), "user:\na", None),
+            (
+                "string",
+                json!("plain\ntext"),
+                "user:\nplain\ntext",
+                Some("prompt string: the content of a message is a plain string"),
+            ),
+            (
+                "list",
+                json!([block, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]),
+                "user:\na\n[image image/png 3 B]",
+                Some("prompt list: the content of a message is a list of blocks"),
+            ),
+        ] {
+            let new = json!({"name": name, "content": content});
+            host.call("demo/add_prompt", new).await.unwrap();
+            host.refresh("demo").await.unwrap();
+            let mut events = host.events();
+            let prompt = host.prompt(&format!("demo/{name}"), json!({})).await;
+            let prompt = prompt.unwrap();
+            let text = formats::prompt_text(&prompt, &TextLimits::default());
+            assert_eq!(text.text, shown);
+            // What was sent is kept as it is.
+            let sent: Value = prompt.messages()[0].raw().decode().unwrap();
+            assert_eq!(sent["content"], content);
+            let notices = std::iter::from_fn(|| events.try_recv().ok());
+            let notice = notices
+                .filter_map(|event| match event {
+                    Event::Notice { text, .. } => Some(text),
+                    _ => None,
+                })
+                .next();
+            assert_eq!(notice.as_deref(), said);
+        }
+        host.shutdown().await;
+    }
 }
 
 #[tokio::test]

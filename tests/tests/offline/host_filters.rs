@@ -137,3 +137,50 @@ async fn a_predicate_that_changes_its_mind_stops_calls_of_a_handle() {
     assert!(!error.was_sent());
     host.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_predicate_is_evaluated_once_for_each_call() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    let (count, is_open) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicBool::new(true)),
+    );
+    let (counted, gate) = (Arc::clone(&count), Arc::clone(&is_open));
+    let settings = filtered(move |tool, _| {
+        let is_echo = tool["name"] == "echo";
+        if is_echo {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+        !is_echo || gate.load(Ordering::SeqCst)
+    });
+    let host = Host::builder()
+        .transport(name("demo"), testkit(Options::default()), settings)
+        .policy(allowing("planner", Level::Yolo, &EVERYTHING))
+        .build()
+        .unwrap();
+    host.connect_all().await;
+    let evaluated = || count.swap(0, Ordering::SeqCst);
+    let message = json!({"message": "x"});
+    for view in [host.view(Caller::owner()), host.view(agent("planner"))] {
+        is_open.store(true, Ordering::SeqCst);
+        let echo = view.find("demo/echo").await.unwrap();
+        evaluated();
+        for _ in 0..3 {
+            echo.call(&message).await.unwrap();
+            assert_eq!(evaluated(), 1, "{view:?}: a prepared call");
+        }
+        for tool in ["demo/echo", "mcp__demo__echo"] {
+            view.call(tool, &message).await.unwrap();
+            assert_eq!(evaluated(), 1, "{view:?}: a call of {tool}");
+        }
+        // A refused call is evaluated once too, and its error names no other tool of that name.
+        is_open.store(false, Ordering::SeqCst);
+        echo.call(&message).await.unwrap_err();
+        assert_eq!(evaluated(), 1, "{view:?}: a prepared call that is refused");
+        let error = view.call("demo/echo", &message).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+        assert_eq!(evaluated(), 1, "{view:?}: a call by name that is refused");
+    }
+    host.shutdown().await;
+}

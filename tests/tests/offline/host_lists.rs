@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use switchboard::ErrorKind;
 use switchboard::catalog::{Catalog, Freshness, ItemKind};
 use switchboard::host::{Host, HostLimits};
 use switchboard::protocol::Era;
@@ -168,6 +169,99 @@ async fn a_burst_of_changes_is_read_once_and_only_the_list_that_changed() {
         tokio::time::sleep(Duration::from_secs(30)).await;
         assert_eq!(tap.lists(), (2, 2, 2), "{era:?}");
     }
+}
+
+#[tokio::test]
+async fn a_use_right_after_a_change_was_announced_waits_for_the_new_list() {
+    for (link, era) in [Link::Memory, Link::Stdio]
+        .iter()
+        .flat_map(|link| ERAS.map(|era| (*link, era)))
+    {
+        let (host, _server) = grown(link, era).await;
+        until_listening(&host, era).await;
+        let change = |tool: &'static str, change: Value| {
+            let host = host.clone();
+            async move { host.call(tool, change).await.unwrap() }
+        };
+        // New tools are found by either name, and called by name, again and again.
+        for number in 0..8 {
+            let fresh = format!("fresh{number}");
+            change("demo/add_tool", json!({"name": fresh})).await;
+            host.call(format!("demo/{fresh}").as_str(), json!({}))
+                .await
+                .unwrap();
+            let other = format!("other{number}");
+            change("demo/add_tool", json!({"name": other})).await;
+            host.find(format!("mcp__demo__{other}").as_str())
+                .await
+                .unwrap();
+        }
+        // A handle calls the tool as it is now: its arguments are checked by the new schema.
+        let held = host.find("demo/fresh0").await.unwrap();
+        let schema = json!({"type": "object", "required": ["a"]});
+        let changed = json!({"name": "fresh0", "description": "new", "schema": schema});
+        change("demo/change_tool", changed).await;
+        let error = held.call(json!({})).await.unwrap_err();
+        assert_eq!(
+            error.kind(),
+            ErrorKind::Arguments,
+            "{link:?} {era:?}: {error}"
+        );
+        let changed = json!({"name": "fresh1", "description": "changed"});
+        change("demo/change_tool", changed).await;
+        let found = host.find("demo/fresh1").await.unwrap();
+        assert_eq!(found.description(), "changed");
+        // A tool that is gone is not found.
+        change("demo/remove_tool", json!({"name": "fresh2"})).await;
+        let error = host.call("demo/fresh2", json!({})).await.unwrap_err();
+        assert_eq!(
+            error.kind(),
+            ErrorKind::NotFound,
+            "{link:?} {era:?}: {error}"
+        );
+        host.shutdown().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_for_an_announced_list_no_longer_than_its_deadline() {
+    let (memory, script) = scripted(|method, before| match (method, before) {
+        ("tools/list", 1) => None,
+        _ => Some(usual(method)),
+    });
+    let host = Host::builder().protocol(Protocol::Legacy);
+    let host = host.with("demo", memory).build().unwrap();
+    host.connect("demo").await.unwrap();
+    let only = host.find("demo/only").await.unwrap();
+    script.say("notifications/tools/list_changed");
+    let asked = async {
+        while script.tap.count("tools/list") < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+    let (begin, second) = (tokio::time::Instant::now(), Duration::from_secs(1));
+    let error = only.call(json!({})).timeout(second).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+    assert!(!error.was_sent());
+    let error = host.call("demo/only", json!({})).timeout(second);
+    assert_eq!(error.await.unwrap_err().kind(), ErrorKind::Timeout);
+    assert!(begin.elapsed() < Duration::from_secs(3));
+    // Without a deadline of its own the call waits until the list has failed, and uses the last one.
+    assert_eq!(only.call(json!({})).await.unwrap().text(), "done");
+    assert_eq!(script.tap.count("tools/call"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_a_call_waits_for_is_read_at_once() {
+    let (host, _server) = grown(Link::Memory, Protocol::Legacy).await;
+    let begin = tokio::time::Instant::now();
+    host.call("demo/add_tool", json!({"name": "fresh"}))
+        .await
+        .unwrap();
+    host.call("demo/fresh", json!({})).await.unwrap();
+    // Not after the pause that makes one reading of a burst of changes.
+    assert!(begin.elapsed() < HostLimits::default().quiet);
 }
 
 #[tokio::test(start_paused = true)]

@@ -16,24 +16,13 @@ use switchboard::policy::{AgentPolicy, Grants, Level, Policy};
 use switchboard::spec::ServerSpec;
 use switchboard::talk::{LoginDecision, LoginRequest};
 use switchboard::{Error, ErrorKind};
-use switchboard_testkit::http::{Http as TestServer, Server as Running};
-use switchboard_testkit::issuer::{Issuer, IssuerOptions};
+use switchboard_testkit::http::Server as Running;
 use switchboard_tests::browser::Browser;
+use switchboard_tests::issuers::start;
 
 use crate::host_support::agents::{EVERYTHING, told};
 #[cfg(unix)]
 use crate::host_support::cloned::{self, Cloned, Person};
-
-/// A test server behind a strict issuer with these settings.
-async fn start(settings: &[&str]) -> (Issuer, Running) {
-    let mut options = IssuerOptions::default();
-    for setting in settings {
-        options.set(setting).unwrap();
-    }
-    let issuer = Issuer::new(options).unwrap();
-    let running = TestServer::default().oauth(issuer.clone()).serve().await;
-    (issuer, running.unwrap())
-}
 
 fn builder(running: &Running) -> HostBuilder {
     Host::builder().server(ServerSpec::http("theirs", &running.url()).unwrap())

@@ -7,7 +7,7 @@ use switchboard::host::{Caller, Host};
 use switchboard::secret::Redactor;
 use switchboard::session::{Session, SessionOptions};
 use switchboard::spec::{Endpoint, Protocol, ServerSpec, TransportKind};
-use switchboard::transport::{Memory, Message, Tap, TapBounds, Watched, Way, Wire};
+use switchboard::transport::{Memory, Message, Tap, TapLimits, Watched, Way, Wire};
 use switchboard_testkit::http::{Answers, Http as TestServer, Server, Transport};
 use switchboard_testkit::{Eras, Options};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -107,7 +107,7 @@ fn is_in_order(messages: &[Message]) -> bool {
 async fn every_line_is_told_once_and_in_order_in_either_era() {
     for eras in [Eras::Legacy, Eras::Modern] {
         let (memory, really) = noted(&["log-flood=500@add"], eras);
-        let (tap, mut wire) = Tap::new(&TapBounds::default());
+        let (tap, mut wire) = Tap::new(&TapLimits::default());
         let host = Host::builder().tap(&tap).with("one", memory);
         let host = host.build().unwrap();
         host.connect("one").await.unwrap();
@@ -145,7 +145,7 @@ async fn every_line_is_told_once_and_in_order_in_either_era() {
 #[tokio::test]
 async fn what_nobody_reads_is_dropped_oldest_first_and_counted_to_the_last() {
     let (memory, really) = noted(&["log-flood=100000@echo"], Eras::Legacy);
-    let mut bounds = TapBounds::default();
+    let mut bounds = TapLimits::default();
     bounds.messages = 100;
     let (tap, mut wire) = Tap::new(&bounds);
     let host = Host::builder().tap(&tap).with("one", memory);
@@ -164,7 +164,7 @@ async fn what_nobody_reads_is_dropped_oldest_first_and_counted_to_the_last() {
 #[tokio::test]
 async fn a_message_at_the_limit_is_whole_and_a_longer_one_is_cut_and_measured() {
     let (tap, mut wire) = Tap::new(&{
-        let mut bounds = TapBounds::default();
+        let mut bounds = TapLimits::default();
         bounds.text_bytes = 300;
         bounds
     });
@@ -262,7 +262,7 @@ async fn bodies_and_events_are_told_over_http_and_no_secret_of_the_address_or_th
         ),
     ] {
         let server = server(eras, answers, transport).await;
-        let (tap, mut wire) = Tap::new(&TapBounds::default());
+        let (tap, mut wire) = Tap::new(&TapLimits::default());
         let host = Host::builder().tap(&tap).server(remote(&server, kind));
         let host = host.build().unwrap();
         let words = format!("is it {SECRET}2?");
@@ -318,7 +318,7 @@ async fn what_a_server_that_refuses_says_is_told_too() {
     let mut options = Options::default();
     options.chaos = vec!["status=418@echo".parse().unwrap()];
     let server = TestServer::new(options).serve().await.unwrap();
-    let (tap, mut wire) = Tap::new(&TapBounds::default());
+    let (tap, mut wire) = Tap::new(&TapLimits::default());
     let spec = remote(&server, TransportKind::Http);
     let host = Host::builder().tap(&tap).server(spec).build().unwrap();
     let echo = host.view(Caller::owner()).find("far/echo").await.unwrap();
@@ -333,7 +333,7 @@ async fn what_a_server_that_refuses_says_is_told_too() {
 
 #[tokio::test]
 async fn a_wire_that_is_dropped_stops_nobody() {
-    let (tap, wire) = Tap::new(&TapBounds::default());
+    let (tap, wire) = Tap::new(&TapLimits::default());
     drop(wire);
     let host = Host::builder().tap(&tap);
     let host = host
@@ -348,7 +348,7 @@ async fn a_wire_that_is_dropped_stops_nobody() {
 
 #[tokio::test]
 async fn servers_are_told_apart_and_noise_is_told_too() {
-    let (tap, mut wire) = Tap::new(&TapBounds::default());
+    let (tap, mut wire) = Tap::new(&TapLimits::default());
     let (good, _) = scripted(|method, _| Some(usual(method)));
     let host = Host::builder()
         .tap(&tap)
@@ -370,7 +370,7 @@ async fn servers_are_told_apart_and_noise_is_told_too() {
 
 #[tokio::test]
 async fn secrets_that_only_the_program_knows_are_kept_out_too() {
-    let (tap, mut wire) = Tap::new(&TapBounds::default());
+    let (tap, mut wire) = Tap::new(&TapLimits::default());
     let known: Redactor = [SECRET].into_iter().collect();
     let host = Host::builder().tap(&tap).secrets(&known);
     let host = host.with("one", testkit(Options::default()));

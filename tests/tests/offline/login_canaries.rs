@@ -13,11 +13,12 @@ use switchboard::auth::{
 use switchboard::events::write_line;
 use switchboard::host::{Caller, Host};
 use switchboard::spec::ServerSpec;
-use switchboard::transport::{Tap, TapBounds};
+use switchboard::transport::{Tap, TapLimits};
 use switchboard::{Error, Limits, explain};
-use switchboard_testkit::http::{Http as TestServer, Server as Running};
+use switchboard_testkit::http::Server as Running;
 use switchboard_testkit::issuer::{Issuer, IssuerOptions};
 use switchboard_tests::browser::Browser;
+use switchboard_tests::issuers;
 use tempfile::TempDir;
 
 use crate::host_support::secrets::Traced;
@@ -38,17 +39,10 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let mut options = IssuerOptions::default();
         options.secrets = Some(folder.path().join("passed"));
-        for setting in settings {
-            match setting.strip_prefix("fault ") {
-                Some(fault) => options.faults.push(fault.parse().unwrap()),
-                None => options.set(setting).unwrap(),
-            }
-        }
-        let issuer = Issuer::new(options).unwrap();
-        let running = TestServer::default().oauth(issuer.clone()).serve().await;
+        let (issuer, running) = issuers::start_with(options, settings).await;
         Self {
             issuer,
-            running: running.unwrap(),
+            running,
             folder,
         }
     }
@@ -66,7 +60,7 @@ impl Place {
     /// secrets of it.
     async fn use_host(&self, shown: &mut Shown, is_device: bool) -> BTreeMap<String, String> {
         let store = self.store();
-        let (tap, mut wire) = Tap::new(&TapBounds::default());
+        let (tap, mut wire) = Tap::new(&TapLimits::default());
         let host = Host::builder()
             .server(ServerSpec::http("theirs", &self.running.url()).unwrap())
             .token_store(Arc::clone(&store) as Arc<dyn TokenStore>)

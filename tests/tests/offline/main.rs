@@ -20,6 +20,7 @@ mod error_context;
 mod front_door;
 mod host_basics;
 mod host_cache;
+mod host_context;
 mod host_filters;
 mod host_frames;
 mod host_lists;

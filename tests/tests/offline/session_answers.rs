@@ -151,7 +151,7 @@ async fn neither_a_result_nor_an_error_is_malformed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_result_of_the_wrong_shape_is_unfit() {
-    for result in ["7", "null", "[]", "\"x\"", "{\"content\":7}"] {
+    for result in ["7", "null", "[]", "{\"content\":7}"] {
         let (session, _server) = legacy(move |mut wire| async move {
             while let Some(request) = wire.read().await {
                 let id = &request["id"];

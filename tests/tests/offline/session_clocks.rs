@@ -39,6 +39,7 @@ async fn silence_ends_a_call_after_its_idle_time() {
             clock,
             after,
             delivery,
+            ..
         } => {
             assert_eq!(method, "tools/call");
             assert_eq!((clock, after), (Clock::Idle, secs(5)));

@@ -73,7 +73,7 @@ async fn bad_tools_are_set_aside_with_a_reason_and_the_good_ones_kept() {
     assert!(listing.set_aside.iter().all(|item| !item.reason.is_empty()));
     let twice = listing.set_aside.last().unwrap();
     assert_eq!(twice.name.as_deref(), Some("one"));
-    assert_eq!(twice.reason, "an item of that name came before it");
+    assert_eq!(twice.reason, "duplicate name");
     assert_eq!(listing.cut, None);
 }
 

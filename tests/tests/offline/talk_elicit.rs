@@ -147,7 +147,7 @@ async fn an_address_that_nobody_should_follow_is_refused() {
         legacy_answer(Person::default(), url(imitated)).await,
         accepted
     );
-    let link = Link::parse(imitated, &Decline.elicit_bounds()).unwrap();
+    let link = Link::parse(imitated, &Decline.elicit_limits()).unwrap();
     assert_eq!(
         (link.host(), link.warnings().len()),
         ("xn--pple-43d.com", 1)

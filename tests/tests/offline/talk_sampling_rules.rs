@@ -13,7 +13,7 @@ use switchboard::spec::{Layer, Settings};
 use switchboard::talk::Sample as _;
 use switchboard::talk::sampling::{
     Completing, ModelAnswer, ModelRequest, Part, Provider, Sampler, SamplingApproval,
-    SamplingBounds, SamplingRequest, Stop,
+    SamplingLimits, SamplingRequest, Stop,
 };
 use switchboard::talk::{Operator, Unasked};
 use switchboard::transport::Environment;
@@ -179,9 +179,9 @@ async fn nothing_is_declared_to_a_server_that_may_not_ask() {
 #[tokio::test]
 async fn tokens_are_clamped_and_context_is_never_added() {
     let echo = Echo::new();
-    let mut bounds = SamplingBounds::default();
-    bounds.request_tokens = 30;
-    let sampler = Sampler::new(echo.clone(), Unasked).bounds(bounds);
+    let mut limits = SamplingLimits::default();
+    limits.request_tokens = 30;
+    let sampler = Sampler::new(echo.clone(), Unasked).limits(limits);
     let mut question = plain();
     for (wanted, sent) in [(29, 29), (30, 30), (31, 30), (u64::MAX, 30)] {
         question["maxTokens"] = json!(wanted);
@@ -202,9 +202,9 @@ async fn tokens_are_clamped_and_context_is_never_added() {
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_questions_asks_neither_the_person_nor_the_model() {
     let (echo, person) = (Echo::new(), Person::saying(SamplingApproval::No));
-    let mut bounds = SamplingBounds::default();
-    bounds.requests_per_minute = 3;
-    let sampler = Sampler::new(echo.clone(), person.clone()).bounds(bounds.clone());
+    let mut limits = SamplingLimits::default();
+    limits.requests_per_minute = 3;
+    let sampler = Sampler::new(echo.clone(), person.clone()).limits(limits.clone());
     let mut refused = 0;
     for _ in 0..10_000 {
         match ask(&sampler, &plain()).await.unwrap_err() {
@@ -222,8 +222,8 @@ async fn a_flood_of_questions_asks_neither_the_person_nor_the_model() {
     assert_eq!(echo.asked.lock().unwrap().len(), 0);
 
     // What an answer took counts, and not what it might have taken.
-    bounds.tokens_per_minute = 100;
-    let sampler = Sampler::new(echo, Unasked).bounds(bounds);
+    limits.tokens_per_minute = 100;
+    let sampler = Sampler::new(echo, Unasked).limits(limits);
     ask(&sampler, &plain()).await.unwrap();
     let mut question = plain();
     question["maxTokens"] = json!(80);
@@ -278,7 +278,7 @@ async fn what_breaks_the_rules_is_refused_before_anybody_is_asked() {
         (messages(json!(loops)), "11 rounds of tools in a row"),
         (
             json!({"messages": [user(text("x"))], "maxTokens": 5, "toolChoice": {"mode": "required"}}),
-            "there is none",
+            "but no tools are given",
         ),
         (
             json!({"messages": [user(text("x"))], "maxTokens": 5, "toolChoice": {"mode": "x"}}),

@@ -1,4 +1,4 @@
-//! Servers that are processes: how they are started, kept, ended, and found again.
+//! Servers that are processes: how they are started, kept, ended, and found again. The examples as programs.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,6 +7,7 @@
     reason = "a failure here is a failed test"
 )]
 
+mod example_programs;
 #[cfg(target_os = "linux")]
 mod host_new_server;
 #[cfg(target_os = "linux")]

@@ -17,6 +17,7 @@ const READERS: &[&str] = &[
     "crates/client/src",
     "crates/config/src",
     "crates/switchboard/src",
+    "crates/lock/src",
     "crates/cli/src",
 ];
 
@@ -41,7 +42,7 @@ fn root() -> PathBuf {
 
 /// Lists the files below a folder of the workspace with `/` between the parts of their names, and
 /// their texts. What is not UTF-8 is nobody's source and is left out.
-fn texts(folder: &str) -> Vec<(String, String)> {
+pub(crate) fn texts(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::from(folder)];
     while let Some(folder) = folders.pop() {
@@ -73,12 +74,12 @@ fn texts(folder: &str) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn assert_none(violations: &[String]) {
+pub(crate) fn assert_none(violations: &[String]) {
     assert!(violations.is_empty(), "\n{}", violations.join("\n"));
 }
 
 /// Applies `check` to every text and puts the file's name before what it finds.
-fn violations(
+pub(crate) fn violations(
     texts: &[(String, String)],
     check: impl Fn(&str, &str) -> Vec<String>,
 ) -> Vec<String> {

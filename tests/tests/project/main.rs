@@ -5,3 +5,5 @@ mod chaos_docs;
 mod docs;
 mod fuzz_corpus;
 mod issuer_docs;
+mod markdown;
+mod wording;

@@ -12,7 +12,8 @@ and our command line with those of others.
 
   --quick            fewer rounds and shorter ones: a first impression, not a figure to quote
   --rows LIST        only these rows: echo,echo-one-core,echo64,big,big-lines,list,connect20,http-echo,http-echo-sse,
-                     host-echo,host-echo-agent,host-connect1,host-connect20,catalog-find,catalog-rebuild,commands
+                     http-echo-header,http-echo-token,host-echo,host-echo-agent,host-connect1,
+                     host-connect20,catalog-find,catalog-rebuild,commands
   --clients LIST     only these clients: raw,ours,rmcp,rmcp-pooled
   --cpus A,B         the core of the clients and that of the servers (default: the first two)
   --no-callgrind     leave out the instruction counts, which need valgrind

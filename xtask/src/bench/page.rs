@@ -63,16 +63,16 @@ pub(super) fn page(setting: &Setting, options: &BenchOptions, tables: &str) -> S
     };
     let who = options.clients.iter().map(|client| match client {
         Client::Raw => {
-            "- **raw**: blocking reads and writes on the pipe, answers checked by comparing bytes. \
-             It is no client that anybody could use; it shows the limit that the pipe sets. Over HTTP \
-             it is hyper on one connection, the same body each time, answers read to their end.\n"
+            "- **raw**: blocking reads and writes on the pipe, answers checked by comparing bytes. It is not a\n  \
+             usable client; it shows the limit that the pipe sets. Over HTTP it is hyper on one connection,\n  \
+             the same body each time, answers read to their end.\n"
         }
         Client::Ours => {
             "- **ours**: `switchboard::Session` over `transport::Stdio`, and over `transport::Http`.\n"
         }
         Client::Rmcp => {
-            "- **rmcp**: the official Rust SDK, its `serve` and `call_tool` over a child process; over \
-             HTTP with the client that it brings, which makes a connection for each request.\n"
+            "- **rmcp**: the official Rust SDK, its `serve` and `call_tool` over a child process; over HTTP\n  \
+             with the client that it brings, which makes a connection for each request.\n"
         }
         Client::RmcpPooled => {
             "- **rmcp-pooled**: the same, over HTTP, given a client that keeps its connections.\n"
@@ -102,7 +102,7 @@ the difference of two run lengths, so that starting up cancels out. The kernel a
 not in them. `connect20` is about starting processes and is not counted; `echo-one-core` would count
 the same as `echo`.
 
-Where the difference comes from, so that nobody reads too much into it: our types keep the text that
+Where the difference comes from, so that it is not overrated: our types keep the text that
 a server sent and read the named fields off it, while rmcp builds a tree of values for schemas and
 arguments. A program that walks through every schema pays for that with us at the time it does so.
 Both are built into one program, so the crates that they share have the same features for both.

@@ -74,6 +74,8 @@ pub(super) enum Row {
     Connect20,
     HttpEcho,
     HttpEchoSse,
+    HttpEchoHeader,
+    HttpEchoToken,
     HostEcho,
     HostEchoAgent,
     HostConnect1,
@@ -83,7 +85,7 @@ pub(super) enum Row {
 }
 
 impl Row {
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 17] = [
         Self::Echo,
         Self::EchoOneCore,
         Self::Echo64,
@@ -93,6 +95,8 @@ impl Row {
         Self::Connect20,
         Self::HttpEcho,
         Self::HttpEchoSse,
+        Self::HttpEchoHeader,
+        Self::HttpEchoToken,
         Self::HostEcho,
         Self::HostEchoAgent,
         Self::HostConnect1,
@@ -113,6 +117,8 @@ impl Row {
             Self::Connect20 => "connect20",
             Self::HttpEcho => "http-echo",
             Self::HttpEchoSse => "http-echo-sse",
+            Self::HttpEchoHeader => "http-echo-header",
+            Self::HttpEchoToken => "http-echo-token",
             Self::HostEcho => "host-echo",
             Self::HostEchoAgent => "host-echo-agent",
             Self::HostConnect1 => "host-connect1",
@@ -161,9 +167,14 @@ impl Row {
         matches!(self, Self::HostEcho | Self::HostEchoAgent)
     }
 
+    /// Returns true if the requests are authorized: by a configured header or by a stored token.
+    pub(super) fn is_authorized(self) -> bool {
+        matches!(self, Self::HttpEchoHeader | Self::HttpEchoToken)
+    }
+
     /// Returns true if no other client does the work.
     pub(super) fn is_ours_alone(self) -> bool {
-        self.is_catalog() || self.is_host_connect()
+        self.is_catalog() || self.is_host_connect() || self.is_authorized()
     }
 
     /// Returns true if the server shares the core of the client. Two cores that take turns fall asleep in
@@ -184,6 +195,8 @@ impl Row {
             Self::Connect20 => "start 20 servers at once and list 20 tools of each",
             Self::HttpEcho => "echo a short message over HTTP, one at a time, answered with JSON",
             Self::HttpEchoSse => "the same, answered with a stream of one event",
+            Self::HttpEchoHeader => "echo over HTTP with a configured `Authorization` header",
+            Self::HttpEchoToken => "the same with an access token from a token store",
             Self::HostEcho => {
                 "echo through the host: found by name, arguments checked, events read; rmcp's is a bare echo"
             }
@@ -211,7 +224,7 @@ impl Row {
             Self::Big | Self::BigLines => 60,
             Self::List => 30,
             Self::Connect20 => 6,
-            Self::HttpEcho | Self::HttpEchoSse => 3000,
+            Self::HttpEcho | Self::HttpEchoSse | Self::HttpEchoHeader | Self::HttpEchoToken => 3000,
             Self::HostEcho | Self::HostEchoAgent => 6000,
             Self::HostConnect1 | Self::HostConnect20 => 3,
             Self::CatalogFind => 1_000_000,
@@ -227,7 +240,9 @@ impl Row {
             Self::Echo64 => Some((640, 3200)),
             Self::Big | Self::BigLines => Some((2, 8)),
             Self::List => Some((1, 4)),
-            Self::HttpEcho | Self::HttpEchoSse => Some((200, 1000)),
+            Self::HttpEcho | Self::HttpEchoSse | Self::HttpEchoHeader | Self::HttpEchoToken => {
+                Some((200, 1000))
+            }
             Self::CatalogFind => Some((10_000, 50_000)),
             Self::CatalogRebuild => Some((2, 10)),
             Self::EchoOneCore | Self::Connect20 | Self::HostConnect1 | Self::HostConnect20 => None,

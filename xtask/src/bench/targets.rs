@@ -82,6 +82,15 @@ pub(super) fn judge(walls: &[Wall], counts: &[Instructions]) -> Vec<Target> {
             count(row).and_then(Instructions::to_rmcp),
         ));
     }
+    let ours_of = |row| count(row).and_then(|count| count.of(Client::Ours));
+    targets.push(Target::new(
+        "http-echo-token: instructions / http-echo-header".to_owned(),
+        (1.03, "at most 1.03"),
+        match (ours_of(Row::HttpEchoToken), ours_of(Row::HttpEchoHeader)) {
+            (Some(token), Some(header)) => Some(token / header),
+            _ => None,
+        },
+    ));
     for (row, limit) in [
         (Row::Echo, (2.0, "at most 2.0")),
         (Row::Echo64, (4.0, "at most 4.0")),
@@ -195,6 +204,6 @@ mod tests {
         );
         let among = |is: fn(&Row) -> bool| Row::ALL.iter().filter(|row| is(row)).count();
         let (over_http, alone) = (among(|row| row.is_http()), among(|row| row.is_ours_alone()));
-        assert_eq!(targets.len(), 14 + 2 * (Row::ALL.len() + over_http - alone));
+        assert_eq!(targets.len(), 15 + 2 * (Row::ALL.len() + over_http - alone));
     }
 }

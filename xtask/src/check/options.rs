@@ -111,6 +111,7 @@ mod tests {
                 "partners",
                 "test",
                 "doc",
+                "book",
                 "conformance",
                 "soak",
                 "fleet"

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::test_targets::{self, FLEET, TestTargets};
-use crate::{conformance, deps, partners, public_api, tool};
+use crate::{book, conformance, deps, partners, public_api, tool};
 
 /// The runs that a step is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,14 @@ pub(super) fn all() -> Vec<Step> {
         },
         step("test", "unit tests, integration tests, doctests", test),
         step("doc", "the documentation builds without warnings", doc),
+        Step {
+            when: When::Full,
+            ..step(
+                "book",
+                "the guides build as a book without warnings",
+                book::check,
+            )
+        },
         step(
             "conformance",
             "the official suite finds no fault with our client",

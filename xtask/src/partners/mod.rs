@@ -69,6 +69,24 @@ pub(crate) fn install() -> Result<(), String> {
     Ok(())
 }
 
+/// Installs one virtual environment and nothing else.
+///
+/// # Errors
+///
+/// Carries pip's own words.
+pub(crate) fn install_venv(name: &str) -> Result<(), String> {
+    let venv = pins::VENVS.iter().find(|venv| venv.name == name);
+    let venv = venv.ok_or_else(|| format!("no virtual environment is called `{name}`"))?;
+    python::install(*venv).map(|_| ())
+}
+
+/// The pinned version of the first package of a virtual environment.
+pub(crate) fn venv_version(name: &str) -> &'static str {
+    let venv = pins::VENVS.iter().find(|venv| venv.name == name);
+    let pin = venv.and_then(|venv| venv.pins.first());
+    pin.map_or("?", |pin| pin.version)
+}
+
 /// Installs the servers of the fleet test and a Node that runs them, unless they are there already.
 ///
 /// # Errors

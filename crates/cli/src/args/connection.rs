@@ -17,7 +17,7 @@ use crate::values;
 /// Options of every command that uses servers.
 #[derive(Debug, Args)]
 pub(crate) struct Connection {
-    /// Start this command as the server; split like a shell would, but run without one.
+    /// Start this command as the server. It is split into words like a shell does, but run without one.
     #[arg(long, value_name = "CMD ARGS")]
     pub(crate) stdio: Option<String>,
     #[command(flatten)]
@@ -25,10 +25,10 @@ pub(crate) struct Connection {
     /// Use only this config file.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stdio", "url"])]
     pub(crate) config: Option<PathBuf>,
-    /// Approve the server description with this fingerprint, for this run only.
+    /// Approve the server with this fingerprint, for this run only.
     #[arg(long, value_name = "sha256:HASH")]
     pub(crate) trust: Vec<Fingerprint>,
-    /// Use the login of this name, where you have several accounts at a server.
+    /// Use this login, if you have several accounts on a server.
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     #[command(flatten)]
@@ -36,8 +36,7 @@ pub(crate) struct Connection {
     /// Append events to this file, one line of JSON each.
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Append every message on the wire to this file, one line of JSON each, without known secrets; `-` shows
-    /// them on stderr.
+    /// Append every protocol message to this file, one line of JSON each, with secrets masked; `-` is stderr.
     #[arg(long, value_name = "FILE", conflicts_with = "as")]
     pub(crate) trace: Option<PathBuf>,
     /// Show server log messages at or above this level on stderr: debug, info, notice, warning, error,
@@ -47,7 +46,7 @@ pub(crate) struct Connection {
     /// Protocol to use: auto, legacy or 2026-07-28.
     #[arg(long, value_name = "ERA")]
     pub(crate) protocol: Option<Protocol>,
-    /// Maximum time for each operation: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds.
+    /// Maximum time for each operation, such as 30s, 500ms, 2m or 1h.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
     #[command(flatten)]
@@ -62,11 +61,11 @@ pub(crate) struct Connection {
     /// Folder to start the server in.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Offer this folder to servers as a root, unless their entry names others.
+    /// Expose this folder to servers as a root, unless their entry names others.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
-    /// Let servers use your model without asking you: those with `sampling` in their entry, and the one of
-    /// --stdio or --url.
+    /// Let servers use your model without asking: those with `sampling` in their entry, and the one of --stdio
+    /// or --url.
     #[arg(long)]
     pub(crate) allow_sampling: bool,
     /// Print JSON: the result on stdout, an error on stderr.
@@ -75,9 +74,12 @@ pub(crate) struct Connection {
     /// Print only results and errors: no warnings, no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Print more about failures: earlier attempts and the protocol used.
+    /// Print more details about failures.
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    /// Print long output directly, without a pager.
+    #[arg(long)]
+    pub(crate) no_pager: bool,
 }
 
 impl Connection {
@@ -105,6 +107,7 @@ impl Connection {
             json: _,
             quiet: _,
             verbose: _,
+            no_pager: _,
         } = self
         else {
             return false;
@@ -130,10 +133,10 @@ pub(crate) struct Remote {
     // Not parsed by clap, whose error message would show the value.
     #[arg(short = 'H', long, value_name = "NAME: VALUE", requires = "url")]
     pub(crate) header: Vec<String>,
-    /// Transport to begin with; `http` falls back to `sse` for servers that know nothing else.
+    /// Transport to try first; `http` falls back to `sse` for servers that support nothing else.
     #[arg(short = 't', long, value_enum, default_value_t = Transport::Http, requires = "url")]
     pub(crate) transport: Transport,
-    /// Refuse streamed responses: a server that sends one is an error.
+    /// Treat streamed responses as errors.
     #[arg(long, requires = "url")]
     pub(crate) no_stream: bool,
     /// Also trust the certificates in this PEM file.
@@ -157,10 +160,10 @@ pub(crate) enum Transport {
 /// The caller that a command acts as.
 #[derive(Debug, Args)]
 pub(crate) struct Acting {
-    /// Act as this agent: see and use only what your own config file grants it.
+    /// Act as this agent, with the permissions that your own config file grants it.
     #[arg(long = "as", id = "as", value_name = "AGENT")]
     pub(crate) agent: Option<CallerId>,
-    /// Level of the agent in this run: yolo, trusted or sandboxed.
+    /// Level of the agent for this run: yolo, trusted or sandboxed.
     #[arg(long, value_name = "LEVEL", requires = "as")]
     pub(crate) level: Option<Level>,
 }
@@ -168,11 +171,11 @@ pub(crate) struct Acting {
 /// Answers to questions of servers.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Given {
-    /// Answer a server's question for this field: key=value, key:=JSON or key=@FILE; repeatable. Other fields
+    /// Answer this field of a server's question: key=value, key:=JSON or key=@FILE; repeatable. Other fields
     /// get their default, or are asked for at a terminal.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) answer: Vec<String>,
-    /// Answer servers' questions with the fields of a JSON object in this file.
+    /// Answer servers' questions with the fields of the JSON object in this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) answers: Option<PathBuf>,
 }

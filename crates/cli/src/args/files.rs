@@ -21,7 +21,7 @@ pub(crate) struct Target {
     /// Config file to edit.
     #[arg(short = 's', long, value_enum)]
     pub(crate) scope: Option<Scope>,
-    /// Edit this file, and read no other.
+    /// Edit this file and ignore all others.
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     pub(crate) config: Option<PathBuf>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Target {
     after_help = "\
 Without -s, the server is added to your own file. With -s project it is added to the file of the
 current folder: .switchboard/mcp.json if that exists, otherwise .mcp.json. A server that you add
-there is approved at once, for you and as you typed it.
+there is approved at once.
 
 Examples:
   switchboard add time -- uvx mcp-server-time
@@ -54,11 +54,11 @@ pub(crate) struct Add {
     /// Transport of the server: stdio, http or sse.
     #[arg(short = 't', long, value_name = "TRANSPORT")]
     pub(crate) transport: Option<TransportKind>,
-    /// Set a variable for the server; '${VAR}' in a value is expanded when the server starts.
+    /// Set a variable for the server; '${VAR}' in its value is expanded when the server starts.
     // Not split by clap, whose error message would show the value.
     #[arg(short = 'e', long, value_name = "NAME=VALUE", conflicts_with = "url")]
     pub(crate) env: Vec<String>,
-    /// Send this header with every request; '${VAR}' in its value is expanded then.
+    /// Send this header with every request; '${VAR}' in its value is expanded on each connection.
     // Not parsed by clap, whose error message would show the value.
     #[arg(short = 'H', long, value_name = "NAME: VALUE", requires = "url")]
     pub(crate) header: Vec<String>,
@@ -95,15 +95,15 @@ pub(crate) struct Edit {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Clients: claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf, cline, roo, opencode,
-zed, nexus3.
+zed, goose, mcporter, nexus3. Without one, your own files of all of them are read.
 
 Servers are copied as they are written: references such as ${VAR} stay references, and nothing is
 looked up or run. Servers whose names are taken are skipped. Servers of a project's file, or of a file
 that is not known to be yours, are shown first and need a yes before they are added to your own file.")]
 pub(crate) struct Import {
-    /// Client whose config files to read, or a file.
+    /// Client whose config files to read, or a file; all clients if omitted.
     #[arg(value_name = "CLIENT|FILE")]
-    pub(crate) source: String,
+    pub(crate) source: Option<String>,
     /// Import only these servers.
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
@@ -118,6 +118,9 @@ pub(crate) struct Import {
     /// Answer yes to questions about servers of a project's file.
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Write secrets as references such as ${GITHUB_TOKEN}, to be set where switchboard runs.
+    #[arg(long)]
+    pub(crate) secrets_as_vars: bool,
     /// Print JSON: the changes on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
@@ -133,11 +136,11 @@ pub(crate) struct Trust {
 /// The subcommands of `trust`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrustVerb {
-    /// List approved servers, and those of this folder that need approval.
+    /// List approved servers, and servers of this project that need approval.
     List(TrustList),
-    /// Show what a server of a project's file would run, and its fingerprint.
+    /// Show what a project server would run, and its fingerprint.
     Show(TrustShow),
-    /// Approve servers of project files, exactly as they are described now.
+    /// Approve project servers as they are defined now.
     Approve(TrustApprove),
     /// Revoke approvals.
     Revoke(TrustRevoke),
@@ -164,10 +167,10 @@ pub(crate) struct TrustShow {
 /// `switchboard trust approve`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustApprove {
-    /// Servers to approve; without any, asks about each one of this folder.
+    /// Servers to approve; asks about each server of this project if omitted.
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Approve all enabled servers of this folder that need it.
+    /// Approve all enabled servers of this project.
     #[arg(long, conflicts_with = "names")]
     pub(crate) all: bool,
     /// Don't ask.
@@ -181,10 +184,10 @@ pub(crate) struct TrustApprove {
 /// `switchboard trust revoke`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustRevoke {
-    /// Server name, file, or fingerprint (at least its first 8 digits).
+    /// Server name, file, or fingerprint (at least 8 digits).
     #[arg(value_name = "NAME|FILE|HASH", required_unless_present = "lost")]
     pub(crate) which: Option<String>,
-    /// Dismiss the warning about approvals that were lost with their file.
+    /// Dismiss the warning about lost approvals.
     #[arg(long, conflicts_with = "which")]
     pub(crate) lost: bool,
     /// Print JSON: the revoked approvals on stdout, an error on stderr.
@@ -202,12 +205,14 @@ pub(crate) struct Configs {
 /// The subcommands of `config`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {
-    /// Show the configured servers and their files. Values that may be secret are masked.
+    /// Show the configured servers and their files, with secrets masked.
     Show(ConfigShow),
     /// Check config files for problems.
     Check(ConfigCheck),
-    /// List the locations of config files, the strongest last.
+    /// List the config files, in order of increasing priority.
     Path(ConfigPath),
+    /// Print the JSON Schema of config files, for editors.
+    Schema,
 }
 
 /// `switchboard config show`.
@@ -249,9 +254,9 @@ pub(crate) struct ConfigPath {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Clients: claude-desktop, claude-code (or claude), cursor, vscode, codex, gemini, windsurf, cline, roo,
-opencode, zed, nexus3, switchboard.
+opencode, zed, goose, mcporter, nexus3, switchboard.
 
-Servers are exported as they are written: references such as ${VAR} stay references, in the syntax of
+Secrets are written as references such as ${GITHUB_TOKEN}; references stay references, in the syntax of
 the other client if it has one. A setting that the other client does not have is a warning.")]
 pub(crate) struct Export {
     /// Export only these servers.
@@ -263,6 +268,9 @@ pub(crate) struct Export {
     /// Read only this config file.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Write secrets in clear instead of as references such as ${GITHUB_TOKEN}.
+    #[arg(long)]
+    pub(crate) with_secrets: bool,
     /// Print JSON: the exported text on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,

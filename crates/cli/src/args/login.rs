@@ -37,8 +37,8 @@ fn for_logins(arg: Arg) -> Arg {
 #[command(
     mut_args(for_logins),
     after_help = "\
-The login page opens in your browser, which comes back to a port of this machine. Where it cannot, as
-over SSH, paste the address that it ended at.
+The login page opens in your browser, which then returns to a local port. If it cannot (over SSH, for
+example), paste the URL that the browser ended at.
 
 Examples:
   switchboard login tickets
@@ -47,25 +47,25 @@ Examples:
   switchboard login tickets --finish 'http://127.0.0.1:43210/callback?code=...&state=...'"
 )]
 pub(crate) struct Login {
-    /// The server; with --url any name to show it under.
+    /// Name of the server; with --url, any name.
     pub(crate) server: Option<String>,
-    /// Log in on another device, with a code that is shown here.
+    /// Log in on another device with a code.
     #[arg(long, conflicts_with_all = ["no_browser", "finish"])]
     pub(crate) device: bool,
-    /// Print the address to open, and end; --finish goes on.
+    /// Print the URL to open and exit; --finish completes the login.
     #[arg(long, conflicts_with = "finish")]
     pub(crate) no_browser: bool,
-    /// Finish a login that --no-browser began, with the address that the browser ended at; `-` reads it
-    /// from stdin.
+    /// Complete a login that --no-browser started, with the URL that the browser ended at; `-` reads it from
+    /// stdin.
     #[arg(long, value_name = "URL")]
     pub(crate) finish: Option<String>,
-    /// Ask for these scopes besides those of an earlier login, separated by spaces or commas.
+    /// Request these additional scopes, separated by spaces or commas.
     #[arg(long, value_name = "SCOPES", conflicts_with = "finish")]
     pub(crate) scopes: Vec<String>,
-    /// Log in anew: scopes, registration and issuer of an earlier login do not count.
+    /// Log in again from scratch, ignoring the scopes, registration and issuer of earlier logins.
     #[arg(long, conflicts_with = "finish")]
     pub(crate) force: bool,
-    /// Go on without asking whether the issuer is the right one.
+    /// Do not ask to confirm the issuer.
     #[arg(short, long)]
     pub(crate) yes: bool,
     #[command(flatten)]
@@ -89,9 +89,9 @@ impl Login {
 #[derive(Debug, Args)]
 #[command(mut_args(for_logins))]
 pub(crate) struct Logout {
-    /// The server; with --url any name to show it under.
+    /// Name of the server; with --url, any name.
     pub(crate) server: Option<String>,
-    /// Forget every login that is stored, also those of servers that are in no config file any more.
+    /// Forget all stored logins, including those of servers that are no longer configured.
     #[arg(long, conflicts_with_all = ["server", "url"])]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -108,7 +108,7 @@ pub(crate) struct Auth {
 /// A verb about logins.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuthVerb {
-    /// Show who is logged in where, until when, and where that is kept.
+    /// Show logins, when they expire, and where they are stored.
     Status(AuthStatus),
 }
 
@@ -117,10 +117,10 @@ pub(crate) enum AuthVerb {
 #[command(
     mut_args(for_logins),
     after_help = "\
-Nothing is sent, and no token is shown. With a SERVER the exit code is 3 where a login is needed."
+Nothing is sent, and no token is shown. With a SERVER, the exit code is 3 if a login is needed."
 )]
 pub(crate) struct AuthStatus {
-    /// The server; all that are reached by URL where it is left out.
+    /// Name of the server; all servers with a URL if omitted.
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,

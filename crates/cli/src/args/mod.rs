@@ -25,7 +25,9 @@ pub(crate) use policy::{
 pub(crate) use program::{
     Completions, Era, HeaderTools, HttpAnswers, HttpTransport, Leftovers, Man, TestServer,
 };
-pub(crate) use servers::{Call, Doctor, List, Logs, Output, Prompt, Read, Repl, ShowTool, Watch};
+pub(crate) use servers::{
+    Call, Context, Doctor, List, Logs, Output, Prompt, Read, Repl, ShowTool, Tools, Watch,
+};
 
 /// Commands for a first try.
 pub(crate) const EXAMPLES: &str = "\
@@ -35,7 +37,7 @@ Examples:
   switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin
   switchboard tools --url https://example.com/mcp -H \"Authorization: Bearer TOKEN\"";
 
-/// List and call the tools of Model Context Protocol servers, and find out why a server does not start.
+/// List and call the tools of Model Context Protocol (MCP) servers, and find out why one does not start.
 #[derive(Debug, Parser)]
 #[command(name = "switchboard", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -46,11 +48,12 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show servers and their states.
+    /// Show servers and their status.
+    #[command(aliases = ["list", "ls", "get"])]
     Servers(List),
     /// List tools.
-    Tools(List),
-    /// Show a tool: its arguments, its result, and an example call.
+    Tools(Tools),
+    /// Show a tool: arguments, result and an example call.
     Tool(ShowTool),
     /// Call a tool.
     Call(Call),
@@ -60,25 +63,28 @@ pub(crate) enum Command {
     Templates(List),
     /// Read a resource.
     Read(Read),
+    /// Read resources for a model, the most important ones first, up to a size.
+    Context(Context),
     /// List prompts.
     Prompts(List),
-    /// Get a prompt, filled in with arguments.
+    /// Get a prompt, with its arguments filled in.
     Prompt(Prompt),
-    /// Ping servers and show how fast they answer.
+    /// Ping servers and show their latency.
     Ping(List),
     /// Follow log messages and stderr of servers.
     Logs(Logs),
     /// Watch a resource for changes.
     Watch(Watch),
-    /// Log in to a server that wants OAuth.
+    /// Log in to a server that uses OAuth.
     Login(Box<Login>),
-    /// Forget the login of a server, and have its issuer revoke it.
+    /// Log out of a server and revoke its tokens.
     Logout(Box<Logout>),
     /// Show where you are logged in.
     Auth(Box<Auth>),
     /// Add a server to a config file.
     Add(Add),
     /// Remove a server from its config file.
+    #[command(alias = "rm")]
     Remove(Edit),
     /// Enable a server in its config file.
     Enable(Edit),
@@ -86,31 +92,31 @@ pub(crate) enum Command {
     Disable(Edit),
     /// Import servers from another client's config files.
     Import(Import),
-    /// List, give and revoke approvals for servers of project files.
+    /// List, grant and revoke approvals for project servers.
     Trust(Trust),
     /// Show and check config files.
     Config(Configs),
-    /// Explain what agents may do, and revoke their approvals.
+    /// Explain agents' permissions and revoke approvals.
     Policy(Policy),
-    /// Show and approve changes of tools since they were approved.
+    /// Review and approve changed definitions.
     Pins(Pins),
-    /// Write the entries and definitions of a project's servers to mcp.lock.
+    /// Lock a project's servers and definitions in mcp.lock.
     Lock(Lock),
-    /// Compare a project's servers with its mcp.lock.
+    /// Check a project's servers against mcp.lock.
     Verify(Verify),
-    /// Check config, approvals and programs, and try every server.
+    /// Check config, approvals, programs and every server.
     Doctor(Doctor),
     /// Print servers in another client's config format.
     Export(Export),
-    /// Open a prompt; the default at a terminal.
+    /// Open the interactive prompt (the default at a terminal).
     Repl(Repl),
-    /// List server processes that earlier runs have left running.
+    /// List server processes left over from earlier runs.
     Leftovers(Leftovers),
     /// Print a shell completion script.
     Completions(Completions),
-    /// Print the manual page, or write one for each command.
+    /// Print the manual page, or write one per command.
     Man(Man),
-    /// Run a small MCP server for testing clients, on stdio or over HTTP.
+    /// Run a small MCP server for testing clients.
     TestServer(TestServer),
 }
 

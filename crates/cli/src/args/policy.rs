@@ -18,7 +18,7 @@ pub(crate) struct Policy {
 /// The subcommands of `policy`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyVerb {
-    /// Explain whether an agent may use an item, and which rule decides. Starts no server.
+    /// Show whether an agent may use an item, and why. Starts no server.
     Why(Why),
     /// List permanent approvals for agents.
     List(PolicyList),
@@ -31,7 +31,7 @@ pub(crate) enum PolicyVerb {
 pub(crate) struct Why {
     /// The agent.
     pub(crate) agent: CallerId,
-    /// Item by the server's own name: SERVER/TOOL, SERVER/resource/URI or SERVER/prompt/NAME.
+    /// Item: SERVER/TOOL, SERVER/resource/URI or SERVER/prompt/NAME.
     #[arg(value_name = "SERVER/TOOL")]
     pub(crate) target: String,
     /// Assume this level of the agent: yolo, trusted or sandboxed.
@@ -82,14 +82,14 @@ pub(crate) struct Pins {
 pub(crate) enum PinsVerb {
     /// List servers with approved definitions. Starts no server.
     List(PinsList),
-    /// Connect, and show differences from the approved definitions.
+    /// Connect and show differences from the approved definitions.
     Diff(List),
     /// Connect, show differences from the approved definitions, and approve them.
     Approve(PinsApprove),
-    /// Forget the approved definitions of a server, and the warning that their record is lost. Starts no
-    /// server.
+    /// Forget the approved definitions of a server. Starts no server.
     ///
-    /// The server is then new to agents: its definitions at their next use are recorded as approved.
+    /// Also dismisses the warning about a lost record. The definitions that agents see next are recorded as
+    /// approved.
     Revoke(PinsRevoke),
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct PinsList {
 /// `switchboard pins revoke`.
 #[derive(Debug, Args)]
 pub(crate) struct PinsRevoke {
-    /// Name of the server. It need not be configured any more.
+    /// Name of the server; it may be removed from the config already.
     pub(crate) server: ServerName,
     /// Print JSON: the forgotten definitions on stdout, an error on stderr.
     #[arg(long)]
@@ -116,7 +116,7 @@ pub(crate) struct PinsRevoke {
 pub(crate) struct PinsApprove {
     /// Name of the server.
     pub(crate) server: String,
-    /// Approve only these tools, prompts or templates, by the server's own names.
+    /// Approve only these tools, prompts or templates.
     #[arg(value_name = "TOOL")]
     pub(crate) names: Vec<String>,
     /// Don't ask.
@@ -136,7 +136,7 @@ pub(crate) struct Lock {
 /// `switchboard verify`.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// Also fail if a server cannot be reached, or names a package without a version.
+    /// Also fail if a server cannot be reached or has an unpinned package.
     #[arg(long)]
     pub(crate) locked: bool,
     #[command(flatten)]

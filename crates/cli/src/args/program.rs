@@ -10,7 +10,7 @@ use switchboard_testkit::issuer::IssuerFault;
 /// `switchboard leftovers`.
 #[derive(Debug, Args)]
 pub(crate) struct Leftovers {
-    /// End them: first politely, then by force.
+    /// End them, by force if needed.
     #[arg(long)]
     pub(crate) end: bool,
     /// Print JSON: the list on stdout, an error on stderr.
@@ -25,8 +25,8 @@ Bash:  switchboard completions bash > ~/.local/share/bash-completion/completions
 Zsh:   switchboard completions zsh > \"${fpath[1]}/_switchboard\"
 Fish:  switchboard completions fish > ~/.config/fish/completions/switchboard.fish
 
-Names of servers are read from config files; names of tools, prompts and their arguments are those of
-the last listing. Completion starts no server.")]
+Server names come from config files; names of tools, prompts and arguments come from the last listing.
+Completion starts no server.")]
 pub(crate) struct Completions {
     /// Shell to complete in.
     #[arg(value_enum)]
@@ -89,7 +89,7 @@ pub(crate) struct TestServer {
     /// Form of HTTP responses.
     #[arg(long, value_enum, default_value_t = HttpAnswers::Auto, requires = "port")]
     pub(crate) answers: HttpAnswers,
-    /// Give out no session ids over HTTP.
+    /// Do not assign session ids over HTTP.
     #[arg(long, requires = "port")]
     pub(crate) stateless: bool,
     /// Also offer tools with x-mcp-header.
@@ -104,7 +104,7 @@ pub(crate) struct TestServer {
     /// Offer a tool that asks the client's model.
     #[arg(long)]
     pub(crate) asking_models: bool,
-    /// Offer tools that send people to URLs, ask for roots and log, and arguments with completions.
+    /// Offer tools that ask for URLs and roots and that log, and arguments with completions.
     #[arg(long)]
     pub(crate) talking: bool,
     /// Offer tools that change the tool list while the server runs, with notifications.

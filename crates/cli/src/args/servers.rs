@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use switchboard::limits::parse_byte_count;
 use switchboard::protocol::LogLevel;
 
 use super::Connection;
@@ -14,21 +15,50 @@ use crate::item_name::ItemName;
 /// `switchboard servers`, `tools`, `resources`, `templates` and `prompts`.
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Server; all configured ones if omitted. With --stdio or --url, any name to show it under.
+    /// Server; all configured servers if omitted. With --stdio or --url, any name.
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
 
+/// `switchboard tools`.
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    #[command(flatten)]
+    pub(crate) list: List,
+    /// Show signatures, with the types of arguments.
+    #[arg(short, long)]
+    pub(crate) long: bool,
+    /// Show what each definition costs of a model's context, in tokens (estimated: 4 characters each).
+    #[arg(long)]
+    pub(crate) tokens: bool,
+}
+
 /// `switchboard read`.
 #[derive(Debug, Args)]
 pub(crate) struct Read {
-    /// Server and resource: SERVER URI; with --stdio or --url just URI. A template such as note:///{name} is
-    /// filled in with the key=value arguments that follow.
+    /// Server and resource: SERVER URI; with --stdio or --url just URI. The key=value arguments that follow
+    /// fill in a template such as note:///{name}.
     #[arg(value_names = ["SERVER", "URI", "KEY=VALUE"], num_args = 1.., required = true)]
     pub(crate) resource: Vec<String>,
     #[command(flatten)]
     pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+/// `switchboard context`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Resources for models come first by priority, then by the time of their last change. Those for people
+only, those that do not fit and those that cannot be read are left out and named on stderr.")]
+pub(crate) struct Context {
+    /// Server, and the URIs of the resources to read; all resources, of all servers, if omitted.
+    #[arg(value_names = ["SERVER", "URI"], num_args = 0..)]
+    pub(crate) resources: Vec<String>,
+    /// Maximum size of all texts together: 32KiB, 1MiB, or a number of bytes.
+    #[arg(long, value_name = "SIZE", default_value = "32KiB", value_parser = parse_byte_count)]
+    pub(crate) budget: u64,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
@@ -63,7 +93,7 @@ pub(crate) struct Call {
     /// Arguments of the tool: key=value, key:=JSON or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) values: Vec<String>,
-    /// Arguments as one JSON object; `-` reads it from stdin.
+    /// All arguments as one JSON object; `-` reads it from stdin.
     #[arg(long = "args", value_name = "JSON")]
     pub(crate) object: Option<String>,
     #[command(flatten)]
@@ -86,16 +116,16 @@ pub(crate) struct ShowTool {
 /// Options for the output of a result.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Output {
-    /// Write images, audio and other data to files in this folder, under generated names.
+    /// Save images, audio and other data in this folder, under generated names.
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub(crate) save: Option<PathBuf>,
-    /// Write the text to this new file unchanged, or the image if the extension asks for one.
+    /// Write the text to this new file, or the image if the file extension asks for one.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
-    /// Print the text unchanged, including control characters; refused at a terminal.
+    /// Print raw text, including control characters. Not at a terminal.
     #[arg(long, conflicts_with_all = ["json", "output"])]
     pub(crate) raw: bool,
-    /// Mask the server's secrets in the result; by default the result is as the server sent it.
+    /// Mask the server's secrets in the result, which is otherwise printed as sent.
     #[arg(long)]
     pub(crate) mask: bool,
 }
@@ -109,14 +139,14 @@ pub(crate) struct Output {
     mut_arg("log_level", |arg| arg.hide(true))
 )]
 pub(crate) struct Logs {
-    /// Server; all configured ones if omitted. With --stdio or --url, any name to show it under.
+    /// Server; all configured servers if omitted. With --stdio or --url, any name.
     pub(crate) server: Option<String>,
-    /// Request and show only log messages at or above this level: debug, info, notice, warning, error,
-    /// critical, alert or emergency. Without it servers choose their level, and those of 2026-07-28 log
-    /// nothing. Lines on stderr have no level and are always shown.
+    /// Show log messages at or above this level: debug, info, notice, warning, error, critical, alert or
+    /// emergency. By default servers choose, and those of 2026-07-28 log nothing. Lines on stderr are always
+    /// shown.
     #[arg(long = "level", id = "log-level", value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Option<LogLevel>,
-    /// Stop after this time: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds. Without it, Ctrl-C stops.
+    /// Stop after this time, such as 30s or 2m; Ctrl-C stops it otherwise.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     pub(crate) time: Option<Duration>,
     #[command(flatten)]
@@ -129,13 +159,13 @@ pub(crate) struct Watch {
     /// Server and resource: SERVER URI; with --stdio or --url just URI.
     #[arg(value_names = ["SERVER", "URI"], num_args = 1..=2, required = true)]
     pub(crate) resource: Vec<String>,
-    /// Read the resource after each change, and show it below its URI.
+    /// Read and print the resource after each change.
     #[arg(long)]
     pub(crate) read: bool,
-    /// Mask the server's secrets in what is read.
+    /// Mask the server's secrets in the content.
     #[arg(long, requires = "read")]
     pub(crate) mask: bool,
-    /// Stop after this time: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds. Without it, Ctrl-C stops.
+    /// Stop after this time, such as 30s or 2m; Ctrl-C stops it otherwise.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     pub(crate) time: Option<Duration>,
     #[command(flatten)]
@@ -145,10 +175,10 @@ pub(crate) struct Watch {
 /// `switchboard doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every server is started, listed and pinged once; servers of a project's file only if they are approved,
-and disabled servers not at all. The exit code is that of the worst finding, or 0 if nothing is broken.")]
+Starts, lists and pings every server once. Project servers are started only if they are approved, and
+disabled servers not at all. The exit code is that of the worst problem, or 0 if everything works.")]
 pub(crate) struct Doctor {
-    /// Server; all configured ones if omitted. With --stdio or --url, any name to show it under.
+    /// Server; all configured servers if omitted. With --stdio or --url, any name.
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,

@@ -126,7 +126,7 @@ impl Drop for Dialogue {
             return;
         }
         if self.is_asking && editor.takes_keys() {
-            said.push_str("\n(the question was taken back)\n");
+            said.push_str("\n(the question was withdrawn)\n");
         }
         editor.go_on(said);
     }
@@ -184,7 +184,7 @@ impl Drop for Open {
 pub(crate) fn tell(line: &str) {
     let line = match TOLD.fetch_add(1, Ordering::SeqCst) {
         told if told < MOST_TOLD => line,
-        MOST_TOLD => "(more of this is not told before the next command)",
+        MOST_TOLD => "(further messages are hidden until the next command)",
         // A server that never stops asking must not fill the screen.
         _ => return,
     };

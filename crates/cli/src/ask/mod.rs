@@ -163,7 +163,9 @@ async fn approve_server(question: &Question) -> ServerApproval {
     let lines = question.lines();
     dialogue.say(&approval::block(&lines));
     dialogue.say(&approval::summary(&question.summary(), lines.len()));
-    let answer = dialogue.ask("Use it? [y]es, always; [o]nce; [N]o: ").await;
+    let answer = dialogue
+        .ask("Approve? [y]es (always), [o]nce, [N]o: ")
+        .await;
     answer.map_or(ServerApproval::Refuse, |line| meaning(&line))
 }
 

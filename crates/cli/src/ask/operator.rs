@@ -117,8 +117,7 @@ impl Operator for Attendant {
     }
 
     fn elicit_support(&self) -> ElicitSupport {
-        // The tools of a server may depend on it, and must be the same on a pipe.
-        ElicitSupport::FormsAndUrls
+        self.desk.support()
     }
 
     async fn elicit(&self, request: ElicitRequest) -> Result<ElicitResult, Refusal> {

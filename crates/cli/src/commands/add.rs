@@ -79,7 +79,7 @@ fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<
     // Written, but another file wins here.
     if !is_of(entry, goal) {
         let place = place(entry.origin());
-        let note = format!("it is not used here, because {place} describes a server of that name");
+        let note = format!("it is not used here: {place} defines a server of the same name");
         done.warnings.push(note);
         return Ok(());
     }
@@ -87,7 +87,7 @@ fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<
     let hidden = entry.shadows().iter();
     done.notes.extend(hidden.map(|origin| {
         let place = place(origin);
-        format!("here it is used instead of the server of that name in {place}")
+        format!("here it replaces the server of the same name in {place}")
     }));
     if !goal.layer.needs_approval() {
         return Ok(());
@@ -159,9 +159,9 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
             }
         }
         (None, None) => {
-            return Err(Report::usage("nothing says how the server is reached")
-                .hint("write its command behind --, such as: add time -- uvx mcp-server-time")
-                .hint("or its address with --url URL"));
+            return Err(Report::usage("no command and no URL given")
+                .hint("write its command after --, such as: add time -- uvx mcp-server-time")
+                .hint("or its URL with --url URL"));
         }
     }
     if args.disabled {
@@ -181,7 +181,7 @@ fn path_for_file(path: &str, goal: &Goal) -> Result<String, Failure> {
     // `components` also drops `.` parts.
     let whole: PathBuf = whole.components().collect();
     let whole = whole.into_os_string().into_string();
-    whole.map_err(|_| Report::usage("the path of the current folder is not Unicode"))
+    whole.map_err(|_| Report::usage("the path of the current folder is not valid Unicode"))
 }
 
 fn variables(words: &[String]) -> Result<Map<String, Value>, Failure> {
@@ -189,7 +189,7 @@ fn variables(words: &[String]) -> Result<Map<String, Value>, Failure> {
     for word in words {
         let Some((name, value)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) else {
             return Err(Report::usage("--env must be NAME=VALUE")
-                .hint("to hand on a variable of this shell, use --env-passthrough NAME"));
+                .hint("to pass on a variable of this shell, use --env-passthrough NAME"));
         };
         if variables.insert(name.to_owned(), value.into()).is_some() {
             return Err(Report::usage(format!("--env sets {name} twice")));
@@ -243,7 +243,7 @@ fn check_entry(
         return Ok((entry.clone(), warnings.collect()));
     }
     let Some(problem) = config.bad(name.as_str()) else {
-        return Err(Report::usage("the server cannot be described like that"));
+        return Err(Report::usage("the server's description is not valid"));
     };
     let mut report = Report::usage(bare(problem.message()));
     if let Some(expected) = problem.expected() {
@@ -259,7 +259,7 @@ fn check_entry(
 pub(crate) fn exposure_warning(what: &str, goal: &Goal) -> String {
     let name = what.strip_prefix("the variable ").unwrap_or("NAME");
     format!(
-        "{what} looks like a secret and stands in {} in clear: write '${{{name}}}' instead, \
+        "{what} looks like a secret and is in {} in clear text: write '${{{name}}}' instead, \
          and set the variable where switchboard runs",
         goal.file.display()
     )

@@ -67,7 +67,7 @@ async fn status(args: &AuthStatus, hosting: &Hosting<'_>) -> Result<Exit, Failur
         return Ok(Exit::Ok);
     }
     if logins.is_empty() {
-        screen.warn("no server of the config files is reached by URL");
+        screen.warn("no configured server has a URL");
     }
     screen.result(&logins.iter().map(block).collect::<String>())?;
     Ok(Exit::Ok)

@@ -33,6 +33,17 @@ pub(crate) async fn run_on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, F
     let tool = find(&args.tool, hosting).await?;
     let target = Target::from(tool.entry());
     hosting.warn_of_drift(target);
+    // Before anything is sent: the server would refuse it with an error of its own.
+    if needs_task(&tool) {
+        let title = format!(
+            "{:?} runs only as a task, and tasks are not supported yet",
+            tool.raw_name()
+        );
+        let report = Report::new(Exit::Tool, "tasks", title).server(tool.server().to_string());
+        return Err(report
+            .fact("sent", "no, nothing was called")
+            .look_at(target));
+    }
     // The schema is known only now, and types the `key=value` words.
     let parameters = Parameters::read(tool.tool().input_schema().raw());
     let arguments = values::apply_types(arguments, &parameters);
@@ -82,10 +93,19 @@ pub(crate) async fn run_on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, F
     if !result.is_error() {
         return Ok(Exit::Ok);
     }
-    let report = Report::new(Exit::Tool, "tool", "the tool reported an error");
+    let report = Report::new(Exit::Tool, "tool", "the tool reported an error").look_at(target);
     Err(report
         .server(tool.server().to_string())
         .fact("tool", tool.raw_name()))
+}
+
+/// Returns true if the server runs the tool only as a task (2025-11-25, `execution.taskSupport`).
+fn needs_task(tool: &ToolHandle) -> bool {
+    let support = tool
+        .tool()
+        .execution()
+        .and_then(|execution| execution.member("taskSupport"));
+    support.and_then(|support| support.as_text()).as_deref() == Some("required")
 }
 
 /// Builds the report of a failed call. Arguments that do not match the schema are shown beside the tool's
@@ -111,5 +131,6 @@ fn call_failure(
             report = report.fact(argument, problem);
         }
     }
-    report.fact("sent", "no: nothing was called")
+    let report = report.fact("sent", "no, nothing was called");
+    report.look_at(Target::from(tool.entry()))
 }

@@ -24,7 +24,9 @@ use crate::hosting::{HostSource, Hosting, Opened, Selector};
 use crate::journal::Journal;
 use crate::lifecycle::run_until_signal;
 use crate::report::{Failure, Report};
-use crate::screen::{Screen, talk};
+use crate::screen::Screen;
+use crate::table::columns;
+use crate::tokens;
 
 /// Checks config files, approvals, programs and every server.
 pub(crate) fn run(args: &Doctor) -> Exit {
@@ -61,7 +63,7 @@ fn refuse_agent(is_agent: bool) -> Result<(), Failure> {
     if is_agent {
         Err(
             Report::usage("doctor is for the owner of the servers, not for agents")
-                .hint("`switchboard policy why AGENT SERVER/TOOL` says what an agent may do"),
+                .hint("`switchboard policy why AGENT SERVER/TOOL` shows what an agent may do"),
         )
     } else {
         Ok(())
@@ -108,8 +110,8 @@ pub(crate) async fn run_on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit,
     if screen.is_json() {
         result(&render::document(&all), screen)?;
     } else {
-        screen.result(&render::text(&all, screen))?;
-        talk(&format!("{}\n", render::summary(&all)));
+        screen.page(&render::text(&all, columns(), screen))?;
+        screen.show_pages().await?;
     }
     Ok(all.exit())
 }
@@ -119,21 +121,19 @@ fn standing(status: &Status, args: &Doctor, hosting: &Hosting<'_>) -> (Standing,
     let name = status.name.as_str();
     let word = shell_word(name);
     if status.is_disabled() {
-        let finding = Finding::remark(Check::Config, "it is switched off, and was not started");
+        let finding = Finding::remark(Check::Config, "disabled, so it was not started");
         let finding = finding.fix(format!("switchboard enable {word}"));
         return (Standing::Off, Some(finding));
     }
     match hosting.host.question(name) {
         Ok(Some(question)) if !args.connection.trust.contains(&question.fingerprint) => {
             let text = match question.reason {
-                Reason::Changed => {
-                    "it has changed since you approved it: nothing of it was started"
-                }
+                Reason::Changed => "it has changed since you approved it, so it was not started",
                 Reason::BindsMore => {
-                    "you approved it before Switchboard also bound its program, its env file or \
-                     its content: nothing of it was started"
+                    "you approved it with an older version, which did not check its program, env \
+                     file or content; it was not started"
                 }
-                _ => "it came with a folder and waits for your approval: nothing of it was started",
+                _ => "it is defined by this project and not approved, so it was not started",
             };
             let finding = Finding::remark(Check::Approval, text)
                 .fix(format!("switchboard trust show {word}"))
@@ -246,6 +246,11 @@ fn examine(
         version: latest.version.map(|version| version.to_string()),
         took: latest.took.filter(|_| latest.is_ready()),
         offers: latest.offers,
+        tokens: hosting
+            .host
+            .catalog()
+            .server(name)
+            .map_or(0, |part| tokens::of_tools(part.tools())),
         name: latest.name,
         origin: latest.origin,
         standing,
@@ -261,7 +266,7 @@ fn suggest_fix(found: &mut Finding, name: &str) {
     if found.exit.is_some() && found.fixes.is_empty() {
         let word = shell_word(name);
         found.fixes.push(match found.check {
-            Check::Config => format!("mend its entry, then run: switchboard doctor {word}"),
+            Check::Config => format!("fix its entry, then run `switchboard doctor {word}`"),
             _ => format!("switchboard servers {word}"),
         });
     }

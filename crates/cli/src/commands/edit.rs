@@ -46,8 +46,9 @@ fn remove_entry(args: &Edit, screen: &Screen) -> Result<(), Failure> {
     files.again();
     if let Some(entry) = files.config.get(done.server.as_str()) {
         let place = place(entry.origin());
-        done.notes
-            .push(format!("the server of that name in {place} is used now"));
+        done.notes.push(format!(
+            "the server of the same name in {place} is used now"
+        ));
     }
     if let Some(login) = login {
         let note = login.settle(done.server.as_str(), screen);
@@ -93,7 +94,7 @@ fn switch_entry(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Fail
             done.origin = after.origin().clone();
             if after.is_enabled() != (switch == Switch::On) {
                 done.warnings.push(format!(
-                    "it is not {word} all the same: `defaults` of the file say otherwise"
+                    "it is still not {word}: `defaults` of the file override it"
                 ));
             }
         }
@@ -106,7 +107,7 @@ fn switch_entry(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Fail
     let settled = settle(before, after, &files, &mut done);
     let (name, file) = (&done.server, goal.file.display());
     let line = match done.change {
-        "unchanged" => format!("{name} is {word} in {file} already"),
+        "unchanged" => format!("{name} is already {word} in {file}"),
         word => format!("{word} {name} in {file}"),
     };
     problems::mention(&files.config, screen);
@@ -124,7 +125,7 @@ fn warn_of_other(files: &Files, done: &mut Done) {
     if let Some(entry) = files.config.get(done.server.as_str()) {
         let place = place(entry.origin());
         done.warnings.push(format!(
-            "it makes no difference here, because the server of that name in {place} is used"
+            "no effect here: the server of the same name in {place} is used"
         ));
     }
 }

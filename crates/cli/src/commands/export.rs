@@ -2,6 +2,7 @@
 //! warnings about missing approvals.
 
 use serde::Serialize;
+use switchboard::config::edit::Secrets;
 use switchboard::config::export::{self, Exported};
 use switchboard::config::{Client, Entry};
 
@@ -29,11 +30,16 @@ fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {
         named.collect::<Result<_, _>>()?
     };
     if entries.is_empty() {
-        let message = "no file describes a server";
+        let message = "no servers are configured";
         let report = Report::new(Exit::Configuration, "configuration", message);
         return Err(report.hint("switchboard config path"));
     }
-    let mut exported = export::entries(entries.iter().copied(), args.to);
+    let secrets = if args.with_secrets {
+        Secrets::InClear
+    } else {
+        Secrets::AsVariables
+    };
+    let mut exported = export::entries(entries.iter().copied(), args.to, secrets);
     let approvals = Approvals::of(&files.config, &files.environment)?;
     // Warnings about the entries themselves come after those about the other client's format.
     for written in &mut exported.servers {
@@ -73,8 +79,7 @@ fn caution(entry: &Entry, approvals: &Approvals) -> Option<String> {
     let is_settled = approvals
         .look(entry)
         .is_ok_and(|(approval, _)| approval.is_settled());
-    let text =
-        "it came with a folder and is not approved here; where this goes it may not be asked about";
+    let text = "it is defined by this project and not approved; the other client may run it without asking";
     (!is_settled).then(|| text.to_owned())
 }
 

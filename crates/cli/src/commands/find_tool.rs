@@ -1,19 +1,21 @@
 //! Finds the tool that a command line names.
 
 use switchboard::catalog::{ItemKind, Problem as Odd, ServerCatalog};
-use switchboard::host::ToolHandle;
+use switchboard::host::{Status, ToolHandle};
 use switchboard::policy::Target;
 use switchboard::spec::ServerName;
-use switchboard::text::closest;
+use switchboard::text::{closest, shell_word};
 use switchboard::{Error, ErrorKind};
 
+use super::listing::connect;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
 use crate::item_name::ItemName;
 use crate::live::{Waiting, waiting};
-use crate::login::with_login;
+use crate::login::{explained, with_login};
 use crate::report::{Failure, Report};
 use crate::scope::server_name;
+use crate::slips;
 
 /// Maximum number of tool names in the hint for a tool that does not exist.
 const MOST_NAMES: usize = 20;
@@ -31,13 +33,8 @@ pub(super) fn selector(tool: &ItemName, is_described: bool) -> Result<Selector<'
         ItemName::Bare(name) if !name.is_empty() && (is_described || name.starts_with("mcp_")) => {
             Ok(Selector::Any)
         }
-        ItemName::Bare(name) if !name.is_empty() => {
-            let report = Report::usage(format!("{name:?} does not say which server's tool it is"));
-            Err(report
-                .hint("write SERVER/TOOL, such as demo/echo")
-                .hint("or start a server with --stdio \"CMD ARGS\"")
-                .hint("or reach one with --url URL"))
-        }
+        // The one server that has a tool of that name.
+        ItemName::Bare(name) if !name.is_empty() => Ok(Selector::All),
         malformed => {
             let written = malformed.to_string();
             Err(Report::usage(format!("{written:?} is not SERVER/TOOL"))
@@ -51,6 +48,15 @@ pub(super) fn selector(tool: &ItemName, is_described: bool) -> Result<Selector<'
 /// # Errors
 /// Fails if there is no such tool, or the caller may not use it.
 pub(super) async fn find(wanted: &ItemName, hosting: &Hosting<'_>) -> Result<ToolHandle, Failure> {
+    if hosting.described.is_none()
+        && let ItemName::Bare(name) = wanted
+        && !name.starts_with("mcp_")
+    {
+        return match dotted(name, hosting) {
+            Some(wanted) => Box::pin(find(&wanted, hosting)).await,
+            None => find_bare(name, hosting).await,
+        };
+    }
     let server = match (&hosting.described, wanted.server()) {
         (Some(server), _) => Some(server.clone()),
         (None, Some(server)) => Some(server_name(server)?),
@@ -79,6 +85,71 @@ pub(super) async fn find(wanted: &ItemName, hosting: &Hosting<'_>) -> Result<Too
             sought.settle(found)
         }
         None => Ok(found?),
+    }
+}
+
+/// Reads `SERVER.TOOL` and `SERVER:TOOL`, if there is such a server.
+fn dotted(name: &str, hosting: &Hosting<'_>) -> Option<ItemName> {
+    let (server, tool) = name.split_once(['.', ':'])?;
+    let server = ServerName::parse(server).ok()?;
+    let is_known = hosting.knows(&server) && hosting.host.server(server.as_str()).is_ok();
+    is_known.then(|| ItemName::Qualified {
+        server: server.to_string(),
+        name: tool.to_owned(),
+    })
+}
+
+/// Finds the only tool of that name among those of all servers.
+async fn find_bare(name: &str, hosting: &Hosting<'_>) -> Result<ToolHandle, Failure> {
+    let statuses = connect(None, hosting).await?;
+    hosting.learn();
+    let tools = hosting.view().tools();
+    let keys = |tools: &[&ToolHandle]| -> Vec<String> {
+        let keys = tools.iter();
+        keys.map(|tool| format!("{}/{}", tool.server(), tool.raw_name()))
+            .collect()
+    };
+    let same = |tool: &&ToolHandle| tool.raw_name() == name;
+    let found: Vec<&ToolHandle> = tools.iter().filter(same).collect();
+    if let [tool] = found.as_slice() {
+        return Ok((*tool).clone());
+    }
+    if !found.is_empty() {
+        let report = Report::usage(format!("several servers have a tool named {name:?}"));
+        let keys = keys(&found).into_iter();
+        return Err(keys.fold(report, |report, key| report.hint(again(name, &key))));
+    }
+    // A server that could not be listed may have the tool.
+    for error in statuses.iter().filter_map(Status::error) {
+        let server = error.server().map(ToString::to_string).unwrap_or_default();
+        hosting
+            .screen
+            .warn(&format!("{server}: {}", explained(error).title));
+    }
+    let report = Report::new(
+        Exit::Tool,
+        "unknown-tool",
+        format!("no server has a tool named {name:?}"),
+    );
+    if statuses.iter().any(|status| status.name.as_str() == name) {
+        let list = format!("`switchboard tools {}`", shell_word(name));
+        return Err(report.hint(format!("{name} is a server; list its tools: {list}")));
+    }
+    let names = tools.iter().map(ToolHandle::raw_name);
+    let near = closest(name, names);
+    let near = near.and_then(|near| tools.iter().find(|tool| tool.raw_name() == near));
+    let report = match near {
+        Some(tool) => report.hint(again(name, &keys(&[tool]).concat())),
+        None => report,
+    };
+    Err(report.hint("list all tools: `switchboard tools`"))
+}
+
+/// Proposes the typed command with another name.
+fn again(wrong: &str, right: &str) -> String {
+    match slips::with_name(wrong, right) {
+        Some(command) => format!("did you mean `{command}`?"),
+        None => format!("did you mean {right:?}?"),
     }
 }
 
@@ -152,7 +223,13 @@ impl Sought<'_> {
         let mut report = Report::new(Exit::Tool, "unknown-tool", title).server(server);
         let names = || part.tools().iter().map(|entry| entry.name());
         if let Some(meant) = closest(tool, names()) {
-            report = report.hint(format!("did you mean {meant:?}?"));
+            let (wrong, right) = match self.wanted {
+                ItemName::Qualified { server, .. } => {
+                    (self.wanted.to_string(), format!("{server}/{meant}"))
+                }
+                ItemName::Bare(name) => (name.clone(), meant.to_owned()),
+            };
+            report = report.hint(again(&wrong, &right));
         }
         let shown: Vec<&str> = names().take(MOST_NAMES).collect();
         let (all, more) = (shown.join(", "), part.tools().len() - shown.len());

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use switchboard::config::edit::Change;
 use switchboard::config::import::convert;
-use switchboard::config::{Config, Places, Reference, secrets_in_clear};
+use switchboard::config::{Config, Places, Reference, secrets_as_variables, secrets_in_clear};
 use switchboard::text::sanitise_line;
 use switchboard::trust::Question;
 
@@ -53,7 +53,7 @@ fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
     }
     // Before the question: the person must not approve an import that cannot be written.
     goal.check()?;
-    let plan = plan(&found, &files, &goal);
+    let plan = plan(&found, &files, &goal, args.secrets_as_vars);
     if !args.dry_run {
         // One question for all servers; nothing is written before the answer.
         ask_permission(&plan.planned, &goal, args, screen)?;
@@ -76,7 +76,7 @@ fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
 }
 
 /// Splits the candidates into those to write and those whose name is taken.
-fn plan<'c>(found: &'c Found, files: &Files, goal: &Goal) -> Plan<'c> {
+fn plan<'c>(found: &'c Found, files: &Files, goal: &Goal, as_vars: bool) -> Plan<'c> {
     // Names in the target file are taken even if their entries are invalid.
     let there = Config::load(&Places::only(&goal.file));
     let is_taken = |name: &str| {
@@ -93,10 +93,19 @@ fn plan<'c>(found: &'c Found, files: &Files, goal: &Goal) -> Plan<'c> {
             skipped.push((candidate, reason));
             continue;
         }
+        let (mut entry, mut notes) = (convert(&candidate.entry, folder), remarks(candidate));
+        if as_vars {
+            let variables = secrets_as_variables(&candidate.name, &mut entry);
+            notes.extend(
+                variables.iter().map(|(name, _)| {
+                    format!("{}: set {name} where switchboard runs", candidate.name)
+                }),
+            );
+        }
         planned.push(Planned {
             candidate,
-            entry: convert(&candidate.entry, folder),
-            notes: remarks(candidate),
+            entry,
+            notes,
         });
     }
     Plan { planned, skipped }
@@ -219,7 +228,7 @@ impl ImportOutcome<'_> {
         for (candidate, reason) in &self.plan.skipped {
             notes(&[format!("{} is left out: {reason}", candidate.name)]);
         }
-        if found.candidates.is_empty() {
+        if found.candidates.is_empty() && !found.files.is_empty() {
             let files = found.files.iter().map(|file| file.display().to_string());
             let files: Vec<String> = files.collect();
             notes(&[format!("there are no servers in {}", files.join(", "))]);
@@ -245,15 +254,20 @@ impl ImportOutcome<'_> {
     /// Returns the warnings of the files, and those about secrets in clear in a project's file.
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.found.warnings.clone();
-        if self.goal.layer.needs_approval() {
-            let all = self.plan.planned.iter().flat_map(|planned| {
-                let name = &planned.candidate.name;
-                let exposed = secrets_in_clear(&planned.entry).into_iter();
-                exposed.map(move |what| {
-                    format!("{name}: {}", self::exposure_warning(&what, self.goal))
-                })
-            });
-            warnings.extend(all);
+        for Planned {
+            candidate, entry, ..
+        } in &self.plan.planned
+        {
+            for what in secrets_in_clear(entry) {
+                let name = &candidate.name;
+                warnings.push(if self.goal.layer.needs_approval() {
+                    format!("{name}: {}", exposure_warning(&what, self.goal))
+                } else {
+                    format!(
+                        "{name}: {what} is a secret, copied in clear; --secrets-as-vars avoids it"
+                    )
+                });
+            }
         }
         warnings
     }

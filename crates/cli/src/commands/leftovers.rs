@@ -31,7 +31,7 @@ fn look(args: &Leftovers, screen: &Screen) -> Result<(), Failure> {
         let report = Report::new(
             Exit::Configuration,
             "configuration",
-            "there is no folder that says which servers run",
+            "cannot determine the state folder",
         );
         return Err(report.hint("set HOME, or XDG_STATE_HOME to an absolute path"));
     };
@@ -62,7 +62,11 @@ fn is_ended(outcome: &io::Result<bool>) -> bool {
 
 /// Returns an error that names the processes that could not be ended.
 fn failed(outcomes: &[(&Leftover, Option<io::Result<bool>>)]) -> Result<(), Failure> {
-    let mut report = Report::new(Exit::Internal, "internal", "not everything could be ended");
+    let mut report = Report::new(
+        Exit::Internal,
+        "internal",
+        "some processes could not be ended",
+    );
     let mut all = true;
     for (left, outcome) in outcomes {
         let Some(outcome) = outcome.as_ref().filter(|outcome| !is_ended(outcome)) else {

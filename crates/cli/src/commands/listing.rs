@@ -143,7 +143,7 @@ pub(crate) async fn collect_listing(
         let more = if error.needs_login().is_some() {
             format!("`{}` logs in", hosting.words.login(server, ""))
         } else {
-            format!("`switchboard servers {}` says more", shell_word(server))
+            format!("`switchboard servers {}` shows details", shell_word(server))
         };
         hosting
             .screen
@@ -185,7 +185,7 @@ pub(crate) async fn connect(
     one: Option<&str>,
     hosting: &Hosting<'_>,
 ) -> Result<Vec<Status>, Failure> {
-    let what = Waiting::to("reading what there is");
+    let what = Waiting::to("reading lists");
     waiting(hosting, what, connect_visible(one, hosting)).await
 }
 
@@ -202,7 +202,7 @@ pub(crate) async fn connect_with_login(
         return connect(one, hosting).await;
     };
     let connected = with_login(hosting, async || {
-        let what = Waiting::to("reading what there is");
+        let what = Waiting::to("reading lists");
         waiting(hosting, what, hosting.host.connect(name)).await
     });
     Ok(vec![connected.await?])

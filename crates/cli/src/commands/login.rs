@@ -77,7 +77,7 @@ pub(crate) async fn run_on(args: &Login, hosting: &Hosting<'_>) -> Result<Exit, 
 pub(super) fn for_the_person(hosting: &Hosting<'_>, what: &str) -> Result<(), Failure> {
     role::person_only(what)?;
     if hosting.is_agent() {
-        let message = format!("agents may not {what}: that is for the person");
+        let message = format!("agents may not {what}: only the person can");
         return Err(Report::new(Exit::Denied, "denied", message));
     }
     Ok(())
@@ -93,7 +93,7 @@ pub(super) fn server<'a>(
 ) -> Result<&'a str, Failure> {
     hosting.one(named).ok_or_else(|| {
         let report = Report::usage("no server was named");
-        report.hint("`switchboard auth status` lists those that can be logged in to")
+        report.hint("`switchboard auth status` lists servers with logins")
     })
 }
 
@@ -106,7 +106,7 @@ pub(super) async fn authorizer(server: &str, hosting: &Hosting<'_>) -> Result<Au
         let is_without = error.kind() == ErrorKind::Configuration && error.auth_error().is_none();
         let report = Failure::from(error);
         if is_without {
-            report.hint("`switchboard auth status` lists the servers that can be logged in to")
+            report.hint("`switchboard auth status` lists servers with logins")
         } else {
             report
         }
@@ -143,7 +143,7 @@ async fn is_logged_in(
     if !hosting.screen.is_json() && !hosting.screen.is_quiet() {
         let again = hosting.words.login(server, "--force");
         talk(&format!(
-            "you were logged in already; `{}` logs in anew\n",
+            "already logged in; `{}` logs in again\n",
             sanitise_line(&again)
         ));
     }
@@ -268,9 +268,11 @@ fn declined(server: &str) -> Failure {
 
 fn unattended(server: &str, hosting: &Hosting<'_>) -> Failure {
     let tools = hosting.words.command("tools", server, "");
-    Report::usage("this server is not logged in to by a person: `grant` of its entry says so")
+    Report::usage("this server needs no login: `grant` of its entry obtains tokens automatically")
         .server(server)
-        .hint(format!("tokens are got when it is used: `{tools}`"))
+        .hint(format!(
+            "tokens are obtained when the server is used: `{tools}`"
+        ))
         .hint(format!(
             "`switchboard config show {}` shows its entry",
             shell_word(server)

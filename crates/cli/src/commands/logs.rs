@@ -28,7 +28,7 @@ use crate::timestamp;
 /// Shows log messages and stderr of servers until the time is up or no server is connected.
 pub(crate) async fn run_on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     if hosting.is_agent() {
-        let report = Report::new(Exit::Denied, "denied", "what servers log is not for agents");
+        let report = Report::new(Exit::Denied, "denied", "agents may not read server logs");
         return Err(report.hint("leave --as out"));
     }
     let one = hosting.one(args.server.as_deref());
@@ -66,7 +66,7 @@ pub(crate) async fn run_on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, F
         if let Some(live) = &live
             && !live.iter().any(|server| is_live(server, hosting))
         {
-            let title = "no server is connected any more";
+            let title = "all servers have disconnected";
             break Err(Report::new(Exit::Died, "closed", title));
         }
     };
@@ -134,7 +134,7 @@ async fn begin(
         match host.set_log_level(server.as_str(), level).await {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotOffered => hosting.screen.warn(&format!(
-                "{server}: it sends no log messages; stderr is shown"
+                "{server}: it does not send log messages; its stderr is shown"
             )),
             Err(error) => hosting
                 .screen
@@ -191,7 +191,7 @@ impl LogPrinter<'_> {
                 return print(&format!("{{\"missed\":{missed}}}\n"));
             }
             Watched::Missed(missed) => {
-                screen.warn(&format!("{missed} lines came too fast, and are not shown"));
+                screen.warn(&format!("{missed} lines were dropped: they came too fast"));
                 return Ok(true);
             }
         };

@@ -5,6 +5,7 @@ pub(crate) mod add;
 pub(crate) mod auth;
 pub(crate) mod call;
 pub(crate) mod config;
+pub(crate) mod context;
 pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod export;
@@ -48,6 +49,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         | Command::Resources(_)
         | Command::Templates(_)
         | Command::Read(_)
+        | Command::Context(_)
         | Command::Prompts(_)
         | Command::Prompt(_)
         | Command::Ping(_)
@@ -101,16 +103,17 @@ pub(crate) fn prompt() -> Exit {
 pub(crate) fn connection(command: &Command) -> Option<&Connection> {
     Some(match command {
         Command::Servers(args)
-        | Command::Tools(args)
         | Command::Resources(args)
         | Command::Templates(args)
         | Command::Prompts(args)
         | Command::Ping(args) => &args.connection,
+        Command::Tools(args) => &args.list.connection,
         Command::Logs(args) => &args.connection,
         Command::Watch(args) => &args.connection,
         Command::Tool(args) => &args.connection,
         Command::Call(args) => &args.connection,
         Command::Read(args) => &args.connection,
+        Command::Context(args) => &args.connection,
         Command::Prompt(args) => &args.connection,
         Command::Doctor(args) => &args.connection,
         Command::Login(args) => &args.connection,
@@ -130,16 +133,17 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
 pub(crate) fn selector(command: &Command) -> Result<Selector<'_>, Failure> {
     match command {
         Command::Servers(args)
-        | Command::Tools(args)
         | Command::Resources(args)
         | Command::Templates(args)
         | Command::Prompts(args)
         | Command::Ping(args) => Ok(Selector::from_name(args.server.as_deref())),
+        Command::Tools(args) => Ok(Selector::from_name(args.list.server.as_deref())),
         Command::Logs(args) => Ok(Selector::from_name(args.server.as_deref())),
         Command::Watch(args) => Ok(watch::selector(args)),
         Command::Tool(args) => tool::selector(args),
         Command::Call(args) => call::selector(args),
         Command::Read(args) => Ok(resources::selector(args)),
+        Command::Context(args) => Ok(context::selector(args)),
         Command::Prompt(args) => Ok(prompts::selector(args)),
         Command::Doctor(args) => Ok(Selector::from_name(args.server.as_deref())),
         Command::Login(args) => Ok(Selector::from_name(args.server.as_deref())),
@@ -154,15 +158,16 @@ pub(crate) fn selector(command: &Command) -> Result<Selector<'_>, Failure> {
 /// # Errors
 /// Returns the report of a command that failed.
 pub(crate) async fn run_on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    match command {
+    let exit = match command {
         Command::Servers(args) => servers::run_on(args, hosting).await,
-        Command::Tools(args) => tools::TOOLS.run_on(args, hosting).await,
+        Command::Tools(args) => tools::run_on(args, hosting).await,
         Command::Resources(args) => resources::RESOURCES.run_on(args, hosting).await,
         Command::Prompts(args) => prompts::PROMPTS.run_on(args, hosting).await,
         Command::Templates(args) => resources::TEMPLATES.run_on(args, hosting).await,
         Command::Tool(args) => tool::run_on(args, hosting).await,
         Command::Call(args) => call::run_on(args, hosting).await,
         Command::Read(args) => resources::read(args, hosting).await,
+        Command::Context(args) => context::run_on(args, hosting).await,
         Command::Prompt(args) => prompts::get(args, hosting).await,
         Command::Ping(args) => ping::run_on(args, hosting).await,
         Command::Logs(args) => logs::run_on(args, hosting).await,
@@ -171,6 +176,8 @@ pub(crate) async fn run_on(command: &Command, hosting: &Hosting<'_>) -> Result<E
         Command::Login(args) => Box::pin(login::run_on(args, hosting)).await,
         Command::Logout(args) => Box::pin(logout::run_on(args, hosting)).await,
         Command::Auth(args) => Box::pin(auth::run_on(args, hosting)).await,
-        _ => Err(Report::usage("this needs servers of its own")),
-    }
+        _ => Err(Report::usage("this command does not run on open servers")),
+    }?;
+    hosting.screen.show_pages().await?;
+    Ok(exit)
 }

@@ -44,7 +44,7 @@ pub(crate) async fn run_on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, F
             .iter()
             .map(|(status, answer)| (status.name.to_string(), answer.words(status)))
             .collect();
-        screen.result(&table(&rows, columns(), screen))?;
+        screen.result(&table(&rows, columns(), &screen.secrets()))?;
     }
     Ok(exit(&answers))
 }

@@ -45,7 +45,7 @@ pub(super) fn own(connection: &Connection) -> Result<(), Exit> {
     if connection.acting.agent.is_none() {
         return Ok(());
     }
-    let report = Report::usage("--as does not go with this: agents approve nothing");
+    let report = Report::usage("--as is not allowed here: agents cannot approve anything");
     Err(Screen::plain(connection.json).fail(&report))
 }
 
@@ -86,7 +86,7 @@ fn revoke(server: &ServerName, screen: &Screen) -> Result<(), Failure> {
         return result(&RevokedPins { revoked }, screen);
     }
     if revoked.is_empty() && !is_lost {
-        notes(&[format!("nothing of {server} was approved")]);
+        notes(&[format!("no definitions of {server} were approved")]);
     }
     let lines = revoked.iter().map(|item| {
         format!(
@@ -94,7 +94,8 @@ fn revoke(server: &ServerName, screen: &Screen) -> Result<(), Failure> {
             item.definitions, item.server
         )
     });
-    let lost = is_lost.then(|| format!("forgot that the record of {server} is gone\n"));
+    let lost =
+        is_lost.then(|| format!("dismissed the warning about the lost record of {server}\n"));
     let lines: String = lines.chain(lost).collect();
     screen.result(&lines)
 }
@@ -176,7 +177,7 @@ fn diff(args: &List) -> Exit {
             match kept.baseline(&identity) {
                 Ok(Some(_)) => {}
                 Ok(None) => {
-                    let text = format!("{name}: nothing of it was approved yet");
+                    let text = format!("{name}: no definitions approved yet");
                     hosting.screen.warn(&text);
                     unpinned.push(name.to_string());
                 }
@@ -223,7 +224,7 @@ fn approve(args: &PinsApprove) -> Exit {
             None => Err(Report::new(
                 Exit::Connect,
                 "connect",
-                "the server is not there",
+                "the server could not be reached",
             )),
         }
     })
@@ -258,7 +259,7 @@ async fn approve_drifts(
     if !args.names.is_empty() {
         for name in &args.names {
             if !drifts.iter().any(|drift| drift.name == *name) {
-                let title = format!("nothing named {name:?} differs from what was approved");
+                let title = format!("no changed definition is named {name:?}");
                 let report = Report::new(Exit::Tool, "unknown-tool", title);
                 return Err(report.server(server.to_string()));
             }
@@ -291,7 +292,7 @@ async fn approve_drifts(
         return Ok(Exit::Ok);
     }
     if drifts.is_empty() {
-        notes(&[format!("{server} is as it was approved")]);
+        notes(&[format!("{server}: unchanged since it was approved")]);
     }
     let lines = drifts.iter().map(|drift| {
         let line = format!("approved {server}: {drift}");
@@ -311,13 +312,13 @@ async fn confirm(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Resu
         .collect();
     // Without a person the changes are shown in the report, and nothing is approved.
     if screen.is_json() || !ask::is_attended() {
-        let message = "nobody is there to ask, so nothing is approved";
+        let message = "nothing is approved: there is no terminal to ask at";
         let report = Report::new(Exit::Denied, "denied", message);
         return Err(report
             .server(server.to_string())
             .evidence("what would be approved", shown)
             .hint(format!(
-                "if that is right: `switchboard pins approve {server} --yes`"
+                "if this is what you expect: `switchboard pins approve {server} --yes`"
             )));
     }
     ask::show(&shown);

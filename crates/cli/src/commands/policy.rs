@@ -67,9 +67,7 @@ fn why(args: &Why, screen: &Screen) -> Result<(), Failure> {
     // An unknown server is only a warning: a policy may name one that is added later.
     let is_known = files.config.get(server.as_str()).is_some();
     if !is_known && server.as_str() != crate::described::DEMO {
-        screen.warn(&format!(
-            "no file that counts here describes a server named {server:?}"
-        ));
+        screen.warn(&format!("no server named {server:?} is configured here"));
     }
     let caller = Caller::from(args.agent.clone());
     let request = Request::usual(&caller, target);
@@ -108,7 +106,7 @@ fn why(args: &Why, screen: &Screen) -> Result<(), Failure> {
         return result(&document, screen);
     }
     let more = match approved {
-        Some(true) => "; approved for good",
+        Some(true) => "; approved permanently",
         Some(false) => "; not approved yet",
         None => "",
     };
@@ -200,8 +198,8 @@ fn revoke(args: &PolicyRevoke, screen: &Screen) -> Result<(), Failure> {
     }
     // Revoking everything must be asked for explicitly.
     if args.agent.is_none() && args.server.is_none() && !args.all {
-        let report = Report::usage("it is not said which approvals to take back");
-        return Err(report.hint("say --agent AGENT, --server SERVER or both, or --all"));
+        let report = Report::usage("no approvals were selected");
+        return Err(report.hint("use --agent AGENT, --server SERVER or both, or --all"));
     }
     let which = Which {
         caller: args.agent.clone(),
@@ -217,7 +215,7 @@ fn revoke(args: &PolicyRevoke, screen: &Screen) -> Result<(), Failure> {
         return result(&RevokedApprovals { revoked }, screen);
     }
     if revoked.is_empty() {
-        notes(&["nothing of that was approved".to_owned()]);
+        notes(&["no matching approvals".to_owned()]);
     }
     let lines = revoked
         .iter()

@@ -8,8 +8,9 @@ use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
 
-use super::listing::{Lister, Listing, NoticeItem, exposed_names};
+use super::listing::{Lister, Listing, NoticeItem, connect, exposed_names};
 use crate::args::Prompt;
+use crate::ask;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
@@ -45,7 +46,7 @@ fn show(listing: &Listing, hosting: &Hosting<'_>) -> Result<(), Failure> {
     let rows: Vec<_> = rows.collect();
     hosting
         .screen
-        .result(&table(&rows, columns(), hosting.screen))?;
+        .page(&table(&rows, columns(), &hosting.screen.secrets()))?;
     listing.warn(KINDS, hosting);
     if rows.is_empty() && listing.is_one {
         hosting.screen.warn("the server offers no prompts");
@@ -97,19 +98,41 @@ fn document<'p>(
 /// Returns the server whose prompt the command names.
 pub(crate) fn selector(args: &Prompt) -> Selector<'_> {
     match args.prompt.server() {
-        Some(server) if !args.connection.describes_server() => Selector::Server(server),
-        _ => Selector::Any,
+        Some(server) => Selector::Server(server),
+        // A model-facing name contains its server; another is that of the one server that has it.
+        None if args.prompt.name().starts_with("mcp_") => Selector::Any,
+        None => Selector::All,
     }
+}
+
+/// Returns the server of a prompt, if only one has a prompt of that name.
+async fn only_server_of(
+    prompt: &str,
+    hosting: &Hosting<'_>,
+) -> Result<Option<ServerName>, Failure> {
+    connect(None, hosting).await?;
+    let prompts = hosting.view().prompts();
+    let mut found = prompts.iter().filter(|entry| entry.name() == prompt);
+    let first = found.next().map(|entry| entry.server().clone());
+    Ok(first.filter(|_| found.next().is_none()))
 }
 
 /// Gets a prompt and delivers its messages.
 pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     // Files are read before anything is requested.
     let given = values::texts(&args.values).await?;
-    let whole = args.prompt.to_string();
-    let (server, prompt) = match &hosting.described {
-        Some(server) => (Some(server.as_str()), whole.as_str()),
-        None => (args.prompt.server(), args.prompt.name()),
+    // With --stdio or --url, the part before the slash names the server, as it does for a tool.
+    let prompt = args.prompt.name();
+    let only = match (&hosting.described, args.prompt.server()) {
+        (None, None) if !prompt.starts_with("mcp_") => only_server_of(prompt, hosting).await?,
+        _ => None,
+    };
+    let server = match &hosting.described {
+        Some(server) => Some(server.as_str()),
+        None => args
+            .prompt
+            .server()
+            .or(only.as_ref().map(ServerName::as_str)),
     };
     let name = match server {
         Some(server) => format!("{server}/{prompt}"),
@@ -136,5 +159,12 @@ pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Fa
         masked: masked_in_results(hosting, server, args.output.mask),
     };
     delivery.deliver(&parcel, hosting.screen)?;
+    let mut sent = result.messages().iter();
+    // The prompt shows it as news already.
+    if let Some(deviation) = sent.find_map(|message| message.deviation())
+        && !ask::has_prompt()
+    {
+        hosting.screen.warn(&format!("{name}: {deviation}"));
+    }
     Ok(Exit::Ok)
 }

@@ -62,7 +62,7 @@ fn show(listing: &Listing, hosting: &Hosting<'_>) -> Result<(), Failure> {
     }
     hosting
         .screen
-        .result(&table(&rows, columns(), hosting.screen))?;
+        .page(&table(&rows, columns(), &hosting.screen.secrets()))?;
     listing.warn(KINDS, hosting);
     if rows.is_empty() && listing.is_one {
         hosting.screen.warn("the server offers no resources");
@@ -99,7 +99,7 @@ fn show_templates(listing: &Listing, hosting: &Hosting<'_>) -> Result<(), Failur
     });
     let rows: Vec<_> = rows.collect();
     let screen = hosting.screen;
-    screen.result(&table(&rows, columns(), screen))?;
+    screen.page(&table(&rows, columns(), &screen.secrets()))?;
     listing.warn(TEMPLATE_KINDS, hosting);
     if rows.is_empty() && listing.is_one {
         screen.warn("the server offers no templates");
@@ -158,7 +158,7 @@ async fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Fa
         return match values {
             [] => Ok(Cow::Borrowed(uri)),
             _ => Err(Report::usage(
-                "only a template is filled in, and there is no {} in it",
+                "only a template takes arguments, and this URI has no {}",
             )),
         };
     }
@@ -190,7 +190,7 @@ pub(super) fn server_of<'a>(
     hosting: &'a Hosting<'_>,
 ) -> Result<&'a str, Failure> {
     hosting.one(named).ok_or_else(|| {
-        let report = Report::usage("no server was named for the resource");
+        let report = Report::usage("no server given");
         report.hint("write SERVER URI, such as demo file:///readme.txt")
     })
 }

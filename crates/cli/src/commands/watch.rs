@@ -104,11 +104,11 @@ impl ChangePrinter<'_> {
         };
         if !screen.is_json() {
             match change {
-                "again" => screen.warn(
-                    "the server told of nothing for a while: what has changed meanwhile is not known",
-                ),
+                "again" => {
+                    screen.warn("the subscription was interrupted: changes in between are unknown");
+                }
                 "missed" => screen.warn(&format!(
-                    "{} changes came too fast, and are not shown",
+                    "{} changes were dropped: they came too fast",
                     missed.unwrap_or_default()
                 )),
                 _ => {}

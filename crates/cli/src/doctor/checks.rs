@@ -1,25 +1,35 @@
 //! Findings about a server that was connected to.
 
-use switchboard::catalog::{Notice, ServerCatalog, ToolEntry};
+use switchboard::Error;
+use switchboard::catalog::{ItemKind, Notice, ServerCatalog, ToolEntry};
 use switchboard::host::Status;
 use switchboard::pins::Drift;
-use switchboard::schema::{Bounds, Checker, Cost};
+use switchboard::schema::{Checker, Cost, SchemaLimits};
 use switchboard::session::Counts;
 use switchboard::spec::NameStyle;
 use switchboard::text::shell_word;
 
 use super::{Check, Finding};
+use crate::login::explained;
+use crate::tokens;
 
 /// Maximum number of lines of evidence in one finding.
 const MOST: usize = 10;
+
+/// Tokens of definitions above which a server gets a remark: a tenth of a usual context is spent before the first
+/// question.
+const MOST_TOKENS: usize = 10_000;
+
+/// Number of the largest definitions that the remark names.
+const LARGEST: usize = 5;
 
 /// Checks the lists of a server.
 pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // Lists that failed first: they explain missing items below.
-    for (kind, error) in &status.unlisted {
+    for (kinds, error) in merged(&status.unlisted) {
         let finding = Finding::from_error(Check::Listing, error);
-        let finding = finding.fact("list", format!("{kind}s"));
+        let finding = finding.fact("lists", kinds.join(", "));
         findings.push(
             if finding.evidence.is_empty() && !status.stderr.is_empty() {
                 finding.evidence("last lines of stderr", status.stderr.clone())
@@ -32,12 +42,51 @@ pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Findin
     findings.extend(definitions(part.notices()));
     findings.extend(schemas(part));
     findings.extend(names(part));
+    findings.extend(context(part));
     if part.tools().is_empty() && part.hidden() > 0 {
         let text = format!("its allow and block lists hide all {} tools", part.hidden());
         let finding = Finding::remark(Check::Definitions, text);
-        findings.push(finding.fix("look at `allowed_tools` and `blocked_tools` of its entry"));
+        findings.push(finding.fix("check `allowed_tools` and `blocked_tools` in its entry"));
     }
     findings
+}
+
+/// Joins lists that failed with the same error, so that it is reported once.
+fn merged(unlisted: &[(ItemKind, Error)]) -> Vec<(Vec<String>, &Error)> {
+    let mut all: Vec<(Vec<String>, &Error)> = Vec::new();
+    for (kind, error) in unlisted {
+        let title = explained(error).title;
+        let known = all
+            .iter_mut()
+            .find(|(_, known)| explained(known).title == title);
+        match known {
+            Some((kinds, _)) => kinds.push(format!("{kind}s")),
+            None => all.push((vec![format!("{kind}s")], error)),
+        }
+    }
+    all
+}
+
+/// Reports definitions that take much of a model's context.
+fn context(part: &ServerCatalog) -> Option<Finding> {
+    let all = tokens::of_tools(part.tools());
+    if all <= MOST_TOKENS {
+        return None;
+    }
+    let text = format!(
+        "its tool definitions take {} of a model's context (estimate)",
+        tokens::about(all)
+    );
+    let mut costs: Vec<(usize, &str)> = part
+        .tools()
+        .iter()
+        .map(|tool| (tokens::of_tool(tool), tool.name()))
+        .collect();
+    costs.sort_by(|one, other| other.cmp(one));
+    let lines = costs.iter().take(LARGEST);
+    let lines = lines.map(|(cost, name)| format!("{name}: {}", tokens::about(*cost)));
+    let finding = Finding::remark(Check::Context, text).evidence("largest", lines.collect());
+    Some(finding.fix("list only the tools that you need in `allowed_tools` of its entry"))
 }
 
 /// Reports definitions that were left out or cut.
@@ -50,30 +99,29 @@ fn definitions(notices: &[Notice]) -> Option<Finding> {
         many => format!("{many} definitions were left out or cut"),
     };
     let lines = notices.iter().map(ToString::to_string).collect();
-    let finding =
-        Finding::remark(Check::Definitions, text).evidence("which, and why", first_lines(lines));
-    Some(finding.fix("tell the server's author: the other definitions are used"))
+    let finding = Finding::remark(Check::Definitions, text).evidence("details", first_lines(lines));
+    Some(finding.fix("report it to the server's author; the other definitions work"))
 }
 
 /// Reports tools whose arguments or results cannot be checked against their schemas.
 fn schemas(part: &ServerCatalog) -> Option<Finding> {
-    let bounds = Bounds::default();
+    let limits = SchemaLimits::default();
     let unchecked = |tool: &ToolEntry, what: &str, checker: Option<&Checker>| match checker?.cost()
     {
         Cost::Unchecked(reason) => Some(format!("{} of {}: {reason}", what, tool.name())),
         Cost::Cheap | Cost::Dear => None,
     };
     let lines = part.tools().iter().flat_map(|tool| {
-        let input = unchecked(tool, "arguments", Some(tool.input(&bounds)));
-        let output = unchecked(tool, "results", tool.output(&bounds));
+        let input = unchecked(tool, "arguments", Some(tool.input(&limits)));
+        let output = unchecked(tool, "results", tool.output(&limits));
         [input, output].into_iter().flatten()
     });
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() {
         return None;
     }
-    let text = "values that cannot be held against their schemas are left to the server to check";
-    Some(Finding::remark(Check::Schemas, text).evidence("which, and why", first_lines(lines)))
+    let text = "some schemas cannot be used: only the server checks these values";
+    Some(Finding::remark(Check::Schemas, text).evidence("details", first_lines(lines)))
 }
 
 /// Reports tools whose model-facing name had to be changed.
@@ -91,11 +139,11 @@ fn names(part: &ServerCatalog) -> Option<Finding> {
         return None;
     }
     let text = match changed.len() {
-        1 => "a tool's name had to be changed or shortened for models".to_owned(),
-        many => format!("{many} names of tools had to be changed or shortened for models"),
+        1 => "a tool name was changed for models".to_owned(),
+        many => format!("{many} tool names were changed for models"),
     };
     let finding = Finding::remark(Check::Names, text).evidence("for models", first_lines(changed));
-    Some(finding.fix("a shorter name for the server leaves more room for those of its tools"))
+    Some(finding.fix("a shorter server name leaves more room for tool names"))
 }
 
 /// Reports definitions that differ from the approved ones.
@@ -103,11 +151,11 @@ pub(crate) fn changes(server: &str, drifts: &[Drift]) -> Option<Finding> {
     if drifts.is_empty() {
         return None;
     }
-    let text = "it is not what it was when it was approved: agents do not get what has changed";
+    let text =
+        "definitions have changed since they were approved; agents do not see the changed ones";
     let lines = drifts.iter().map(ToString::to_string).collect();
     let word = shell_word(server);
-    let finding =
-        Finding::remark(Check::Changes, text).evidence("what has changed", first_lines(lines));
+    let finding = Finding::remark(Check::Changes, text).evidence("changes", first_lines(lines));
     Some(
         finding
             .fix(format!("switchboard pins diff {word}"))
@@ -117,52 +165,48 @@ pub(crate) fn changes(server: &str, drifts: &[Drift]) -> Option<Finding> {
 
 /// Reports messages of a server that were dropped or refused.
 pub(crate) fn messages(counts: &Counts) -> Option<Finding> {
-    const STDOUT: &str = "have the server write its logs to stderr: stdout is for messages";
-    const AUTHOR: &str = "tell the server's author: it does not keep to the protocol";
+    const STDOUT: &str = "make the server log to stderr: stdout is for protocol messages";
+    const AUTHOR: &str = "report it to the server's author: it violates the protocol";
     // Lines that are not messages are usually logs on stdout; the others are faults of the server.
     let table = [
         (
             counts.noise_lines,
-            "lines that were no JSON objects",
+            "lines that are not JSON objects",
             STDOUT,
         ),
-        (counts.invalid_utf8, "lines that were not UTF-8", STDOUT),
-        (counts.blank_lines, "lines with nothing in them", STDOUT),
+        (counts.invalid_utf8, "lines that are not UTF-8", STDOUT),
+        (counts.blank_lines, "blank lines", STDOUT),
         (counts.over_limit, "messages over the size limit", AUTHOR),
-        (
-            counts.no_room,
-            "messages for which there was no room",
-            AUTHOR,
-        ),
-        (counts.malformed, "objects that were no messages", AUTHOR),
-        (
-            counts.unmatched_answers,
-            "answers that nobody waited for",
-            AUTHOR,
-        ),
+        (counts.no_room, "messages over the memory limit", AUTHOR),
+        (counts.malformed, "objects that are not messages", AUTHOR),
+        (counts.unmatched_answers, "unexpected responses", AUTHOR),
         (
             counts.dropped_notices,
-            "notifications that nobody read in time",
+            "notifications dropped because they came too fast",
             AUTHOR,
         ),
         (
             counts.odd_progress,
-            "reports of progress that belonged to no call",
+            "progress reports for unknown calls",
             AUTHOR,
         ),
-        (counts.refused_requests, "requests too many at once", AUTHOR),
+        (counts.refused_requests, "requests over the limit", AUTHOR),
         (
             counts.forbidden_requests,
-            "requests that it may not make",
+            "requests that are not allowed",
             AUTHOR,
         ),
-        (counts.shed_answers, "answers that it did not read", AUTHOR),
+        (
+            counts.shed_answers,
+            "responses that it did not read",
+            AUTHOR,
+        ),
     ];
     let mut fixes: Vec<&str> = Vec::new();
     let mut lines = Vec::new();
     for (count, words, fix) in table {
         if count > 0 {
-            lines.push(format!("{count} {words}"));
+            lines.push(format!("{words}: {count}"));
             // Several counters may have the same fix, which is named once.
             if !fixes.contains(&fix) {
                 fixes.push(fix);
@@ -172,8 +216,8 @@ pub(crate) fn messages(counts: &Counts) -> Option<Finding> {
     if lines.is_empty() {
         return None;
     }
-    let text = "some of what it sent was passed over";
-    let finding = Finding::remark(Check::Messages, text).evidence("what", lines);
+    let text = "some of its messages were ignored";
+    let finding = Finding::remark(Check::Messages, text).evidence("ignored", lines);
     Some(fixes.into_iter().fold(finding, Finding::fix))
 }
 
@@ -189,7 +233,6 @@ pub(super) fn first_lines(mut lines: Vec<String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use switchboard::catalog::ItemKind;
     use switchboard::protocol::{FromRaw as _, Raw, Tool};
     use switchboard::spec::ServerName;
 
@@ -256,11 +299,32 @@ mod tests {
         assert_eq!(
             finding.evidence[0].1,
             [
-                "2 lines that were no JSON objects",
-                "1 objects that were no messages"
+                "lines that are not JSON objects: 2",
+                "objects that are not messages: 1"
             ]
         );
         assert_eq!(finding.fixes.len(), 2);
+    }
+
+    #[test]
+    fn definitions_that_fill_a_context_are_a_remark() {
+        let tool = |letters: usize| {
+            let description = "x".repeat(letters);
+            format!(
+                r#"{{"name": "log", "description": "{description}", "inputSchema": {{"type": "object"}}}}"#
+            )
+        };
+        let limit = MOST_TOKENS * 4;
+        let of = |letters: usize| context(&part("git", &[&tool(letters)]));
+        let rest = tokens::of_tools(part("git", &[&tool(0)]).tools()) * 4;
+        assert_eq!(of(limit - rest), None);
+        let finding = of(limit).unwrap();
+        assert_eq!(finding.exit, None);
+        assert_eq!(
+            finding.text,
+            "its tool definitions take about 10,000 tokens of a model's context (estimate)"
+        );
+        assert_eq!(finding.evidence[0].1, ["log: about 10,000 tokens"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use switchboard::spec::{Origin, ServerName};
 use crate::exit::Exit;
 use crate::login::explained;
 use crate::report::steps;
+use crate::status_table::{Mark, state_words};
 
 /// The area that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) enum Check {
     Schemas,
     /// Names that had to be changed for models.
     Names,
+    /// Definitions that take much of a model's context.
+    Context,
     /// Differences from the approved definitions.
     Changes,
     /// Messages that were dropped or refused.
@@ -140,6 +143,8 @@ pub(crate) struct Examined {
     /// Time to answer a ping.
     pub(crate) answered: Option<Duration>,
     pub(crate) offers: Offers,
+    /// Estimated tokens of its definitions.
+    pub(crate) tokens: usize,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -153,7 +158,25 @@ impl Examined {
             "connected" if !self.findings.is_empty() => " with remarks",
             _ => "",
         };
-        format!("{}{manner}", self.state)
+        format!("{}{manner}", state_words(self.state))
+    }
+
+    /// Returns the mark of the server in the table.
+    pub(crate) fn mark(&self) -> Mark {
+        match self.state {
+            "connected" | "offline" => {
+                if self.findings.is_empty() {
+                    Mark::Good
+                } else if self.exit() == Exit::Ok {
+                    Mark::Remark
+                } else {
+                    Mark::Broken
+                }
+            }
+            "needs_approval" | "needs_login" => Mark::Waiting,
+            "failed" => Mark::Broken,
+            _ => Mark::Off,
+        }
     }
 
     fn exit(&self) -> Exit {
@@ -225,6 +248,7 @@ mod tests {
             took: None,
             answered: None,
             offers: Offers::default(),
+            tokens: 0,
             findings,
         }
     }
@@ -262,7 +286,7 @@ mod tests {
                 "failed",
                 Exit::Connect,
             ),
-            (NOT_APPROVED, vec![remark()], "needs_approval", Exit::Denied),
+            (NOT_APPROVED, vec![remark()], "needs approval", Exit::Denied),
             (
                 (Standing::Off, "disabled"),
                 vec![failure(Exit::Configuration)],

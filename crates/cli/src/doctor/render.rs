@@ -1,15 +1,17 @@
 //! Findings as text and as JSON.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::Serialize;
 use switchboard::text::{excerpt, sanitise_line};
+use switchboard_terminal::count::count as many;
+use switchboard_terminal::wrap::wrap;
 
 use super::{Check, Examination, Examined, Finding};
 use crate::problems::Source;
-use crate::scope::place;
 use crate::screen::Screen;
+use crate::status_table::{StatusRow, short_place, status_table};
+use crate::style::Style;
 
 /// Maximum length of a line; servers write some of them.
 const LONGEST: usize = 1000;
@@ -27,6 +29,7 @@ impl Check {
             Self::Definitions => "definitions",
             Self::Schemas => "schemas",
             Self::Names => "names",
+            Self::Context => "context",
             Self::Changes => "changes",
             Self::Messages => "messages",
             Self::Packages => "packages",
@@ -36,85 +39,100 @@ impl Check {
     }
 }
 
-/// Formats an examination for people.
-pub(crate) fn text(all: &Examination, screen: &Screen) -> String {
-    let mut lines = Vec::new();
-    if !all.general.is_empty() {
-        lines.push("in general".to_owned());
-        all.general
+/// Formats an examination for people: the table, the findings below it, and the summary.
+pub(crate) fn text(all: &Examination, columns: Option<usize>, screen: &Screen) -> String {
+    let rows: Vec<StatusRow> = all.servers.iter().map(row).collect();
+    let table = status_table(&rows, columns, screen).unwrap_or_else(|| heads(all, columns, screen));
+    let style = Style::of_stdout();
+    let mut groups = vec![("general".to_owned(), &all.general)];
+    groups.extend(
+        all.servers
             .iter()
-            .for_each(|found| finding(found, &mut lines));
+            .map(|server| (server.name.to_string(), &server.findings)),
+    );
+    let mut out = if rows.is_empty() {
+        String::new()
+    } else {
+        table
+    };
+    for (title, findings) in groups.iter().filter(|(_, found)| !found.is_empty()) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&format!("{}\n", style.strong(&safe(title, screen))));
+        let mut lines = Vec::new();
+        findings.iter().for_each(|found| finding(found, &mut lines));
+        for line in lines {
+            let line = format!("{}\n", safe(&line, screen));
+            out.push_str(&wrap(&style.code(&line), columns));
+        }
     }
-    for server in &all.servers {
-        lines.push(head(server));
-        server
-            .findings
-            .iter()
-            .for_each(|found| finding(found, &mut lines));
+    out.push_str(&format!("\n{}\n", summary(all)));
+    out
+}
+
+fn safe(line: &str, screen: &Screen) -> String {
+    // Redacted before it is cut, and made safe for the terminal last.
+    let line = excerpt(&screen.redact(line), LONGEST);
+    sanitise_line(line.trim_end()).into_owned()
+}
+
+fn row(server: &Examined) -> StatusRow {
+    // Counts are known only of a server that was connected.
+    let is_known = server.took.is_some();
+    StatusRow {
+        mark: server.mark(),
+        name: server.name.to_string(),
+        status: server.words(),
+        protocol: server.version.clone().filter(|_| is_known),
+        tools: is_known.then_some(server.offers.tools),
+        tokens: is_known.then_some(server.tokens),
+        latency: server.answered,
+        config: short_place(&server.origin),
     }
-    let lines = lines.iter().map(|line| {
-        // Redacted before it is cut, and made safe for the terminal last.
-        let line = excerpt(&screen.redact(line), LONGEST);
-        format!("{}\n", sanitise_line(line.trim_end()))
+}
+
+/// Formats one line for each server, where the terminal is too narrow for a table.
+fn heads(all: &Examination, columns: Option<usize>, screen: &Screen) -> String {
+    let lines = all.servers.iter().map(|server| {
+        let line = format!("{}: {}\n", server.name, server.words());
+        let line = safe(&line, screen);
+        format!("{}\n", wrap(&line, columns))
     });
     lines.collect()
 }
 
 /// Formats the summary line.
-pub(crate) fn summary(all: &Examination) -> String {
-    let many =
-        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+fn summary(all: &Examination) -> String {
     let mut states: BTreeMap<String, usize> = BTreeMap::new();
     for server in &all.servers {
-        // By their words, so that the summary uses the same ones as the list.
+        // By their words, so that the summary uses the same ones as the table.
         *states.entry(server.words()).or_default() += 1;
     }
-    let parts = states
-        .iter()
-        .map(|(words, count)| format!("{count} {words}"));
-    let parts: Vec<String> = parts.collect();
     let servers = many(all.servers.len(), "server");
-    if parts.is_empty() {
-        servers
-    } else {
-        format!("{servers}: {}", parts.join(", "))
+    let states: Vec<(String, usize)> = states.into_iter().collect();
+    match states.as_slice() {
+        [] => servers,
+        [(words, 1)] => format!("{servers}: {words}"),
+        [(words, 2)] => format!("{servers}: both {}", plural(words)),
+        [(words, _)] => format!("{servers}: all {}", plural(words)),
+        states => {
+            let parts = states.iter().map(|(words, count)| match count {
+                1 => format!("1 {words}"),
+                count => format!("{count} {}", plural(words)),
+            });
+            let parts: Vec<String> = parts.collect();
+            format!("{servers}: {}", parts.join(", "))
+        }
     }
 }
 
-/// Formats the line of a server: name, state and key figures.
-fn head(server: &Examined) -> String {
-    let mut words = Vec::new();
-    words.extend(server.version.clone());
-    words.extend(server.transport.clone());
-    // Counts are known only of a server that was connected.
-    if server.took.is_some() {
-        let offers = &server.offers;
-        for (count, what) in [
-            (offers.tools, "tool"),
-            (offers.resources, "resource"),
-            (offers.prompts, "prompt"),
-        ] {
-            words.push(format!(
-                "{count} {what}{}",
-                if count == 1 { "" } else { "s" }
-            ));
-        }
+/// Returns the words for several servers: `need approval`.
+fn plural(words: &str) -> String {
+    match words.strip_prefix("needs ") {
+        Some(rest) => format!("need {rest}"),
+        None => words.to_owned(),
     }
-    let ms = |time: Duration| time.as_millis();
-    words.extend(
-        server
-            .took
-            .map(|took| format!("connected in {} ms", ms(took))),
-    );
-    words.extend(
-        server
-            .answered
-            .map(|took| format!("answers in {} ms", ms(took))),
-    );
-    if server.origin.file.is_some() {
-        words.push(place(&server.origin));
-    }
-    format!("{}: {}  {}", server.name, server.words(), words.join(", "))
 }
 
 fn finding(found: &Finding, lines: &mut Vec<String>) {
@@ -130,7 +148,7 @@ fn finding(found: &Finding, lines: &mut Vec<String>) {
         lines.extend(proof.iter().map(|line| format!("        | {line}")));
     }
     let causes = found.causes.iter();
-    lines.extend(causes.map(|cause| format!("      perhaps: {cause}")));
+    lines.extend(causes.map(|cause| format!("      possible cause: {cause}")));
     let fixes = found.fixes.iter();
     lines.extend(fixes.map(|fix| format!("      fix: {fix}")));
 }

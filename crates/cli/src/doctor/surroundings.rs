@@ -69,7 +69,7 @@ pub(crate) fn leftover_servers(host: &Environment, server: Option<&str>) -> Opti
     let left = match leftovers::list(&folder) {
         Ok(left) => left,
         Err(error) => {
-            let text = "which servers earlier runs have left running cannot be looked up";
+            let text = "cannot list servers left over from earlier runs";
             let finding = Finding::remark(Check::Leftovers, text);
             let finding = finding.fact("folder", folder.display().to_string());
             return Some(finding.fact("the system says", error.to_string()));
@@ -94,7 +94,7 @@ pub(crate) fn leftover_servers(host: &Environment, server: Option<&str>) -> Opti
         Check::Leftovers,
         "servers of earlier runs are still running",
     );
-    let finding = finding.evidence("which", first_lines(lines));
+    let finding = finding.evidence("processes", first_lines(lines));
     Some(finding.fix("switchboard leftovers --end"))
 }
 
@@ -143,7 +143,7 @@ fn check_folder(folder: &Path, exit: Option<Exit>) -> Option<Finding> {
         Ok(_) => {
             let mode = mode(folder)?;
             (mode & 0o077 != 0).then(|| {
-                let text = format!("others than you can look into {}", folder.display());
+                let text = format!("other users can read {}", folder.display());
                 let finding = Finding::remark(Check::State, text);
                 let finding = finding.fact("mode", format!("{:03o}", mode & 0o777));
                 finding.fix(private(folder))

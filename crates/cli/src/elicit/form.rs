@@ -84,7 +84,7 @@ async fn read(field: &Field, held: Option<Raw>, dialogue: &mut Dialogue) -> Opti
     // An optional field with a value can be cleared; an empty line would keep it.
     let can_drop = !field.is_required && held.is_some();
     if can_drop {
-        dialogue.say("    (- leaves it out)\n");
+        dialogue.say("    (enter - to leave it out)\n");
     }
     let before = held.as_ref().map(|held| words::value(field, held));
     let before = before.map(|held| format!(" [{held}]")).unwrap_or_default();
@@ -97,7 +97,7 @@ async fn read(field: &Field, held: Option<Raw>, dialogue: &mut Dialogue) -> Opti
                 Some(held) => return Some(Some(held.clone())),
                 None if !field.is_required => return Some(None),
                 None => {
-                    dialogue.say("    an answer is needed\n");
+                    dialogue.say("    a value is required\n");
                     continue;
                 }
             }
@@ -119,7 +119,7 @@ async fn review(
     values: &Values,
     dialogue: &mut Dialogue,
 ) -> Option<Verdict> {
-    dialogue.say(&format!("\nTo be sent to {:?}:\n", server.as_str()));
+    dialogue.say(&format!("\nThis will be sent to {:?}:\n", server.as_str()));
     for field in form.fields() {
         let value = values.iter().find(|(name, _)| *name == field.name);
         let value = match value {
@@ -130,7 +130,7 @@ async fn review(
     }
     // A form without fields asks for plain consent.
     if form.fields().is_empty() {
-        dialogue.say("  (that you agree)\n");
+        dialogue.say("  (your consent)\n");
     }
     loop {
         let answer = dialogue

@@ -9,13 +9,14 @@ mod form;
 mod visit;
 mod words;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use switchboard::protocol::{ElicitAction, ElicitMode, ElicitParams, ElicitResult};
 use switchboard::secret::Redactor;
 use switchboard::session::Refusal;
 use switchboard::spec::ServerName;
-use switchboard::talk::{Answers, Bounds, Form, Link};
+use switchboard::talk::{Answers, ElicitLimits, ElicitSupport, Form, Link};
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
@@ -43,6 +44,17 @@ impl Desk {
         }
     }
 
+    /// Returns the questions that can be answered, which is what servers are told of this client.
+    pub(crate) fn support(&self) -> ElicitSupport {
+        if self.has_person || IS_ALL_DECLARED.load(Ordering::Relaxed) {
+            ElicitSupport::FormsAndUrls
+        } else if self.answers.is_empty() {
+            ElicitSupport::None
+        } else {
+            ElicitSupport::Forms
+        }
+    }
+
     fn warn(&self, text: &str) {
         if self.talks {
             ask::tell(&format!("warning: {}", safe_line(text)));
@@ -55,16 +67,16 @@ impl Desk {
         question: &ElicitParams,
     ) -> Result<ElicitResult, Refusal> {
         let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
-        let bounds = Bounds::default();
+        let limits = ElicitLimits::default();
         if question.mode() == ElicitMode::Url {
             if !self.has_person {
                 self.warn(&format!(
-                    "{server} wants to send somebody to an address, and nobody is here: declined"
+                    "{server} asks you to open a URL, but there is no terminal: declined"
                 ));
                 return Ok(ElicitResult::decline());
             }
             let url = question.url().unwrap_or_default();
-            let link = Link::parse(url, &bounds).map_err(|error| invalid(&error))?;
+            let link = Link::parse(url, &limits).map_err(|error| invalid(&error))?;
             let Some(mut dialogue) = Dialogue::with(server).await else {
                 return Ok(ElicitResult::cancel());
             };
@@ -73,7 +85,7 @@ impl Desk {
             return Ok(note_if_left(server, visit.await));
         }
         // A form: first the answers of the command line, then the person.
-        let form = Form::read(question, &bounds).map_err(|error| invalid(&error))?;
+        let form = Form::read(question, &limits).map_err(|error| invalid(&error))?;
         // Not from defaults alone: the person has not seen what they would agree to.
         if self.answers.concern(&form) {
             match self.answers.fill(&form) {
@@ -87,7 +99,7 @@ impl Desk {
         }
         if !self.has_person {
             self.warn(&format!(
-                "{server} asks something, and nobody is here to answer: declined \
+                "{server} asks a question, but there is no terminal to answer at: declined \
                  (--answer KEY=VALUE answers a field)"
             ));
             return Ok(ElicitResult::decline());
@@ -134,9 +146,7 @@ impl Desk {
     /// Reports that a server calls a visit done.
     pub(crate) fn report_visit(&self, server: &ServerName) {
         if self.talks {
-            ask::tell(&format!(
-                "{server}: what you were sent to an address for is done"
-            ));
+            ask::tell(&format!("{server}: the step in your browser is complete"));
         }
     }
 
@@ -149,6 +159,15 @@ impl Desk {
     }
 }
 
+/// True if all questions are declared, whether there is a person or not.
+static IS_ALL_DECLARED: AtomicBool = AtomicBool::new(false);
+
+/// Declares all questions from now on, for a command that compares definitions and calls nothing: what a
+/// server offers may depend on it, and must be the same at a terminal and on a pipe.
+pub(crate) fn declare_all() {
+    IS_ALL_DECLARED.store(true, Ordering::Relaxed);
+}
+
 /// Secrets that must not appear in questions, as far as they are known by now.
 static KNOWN: Mutex<Option<Redactor>> = Mutex::new(None);
 
@@ -159,7 +178,7 @@ pub(crate) fn learn(secrets: &Redactor) {
 }
 
 /// Redacts and sanitises a line of a server.
-fn safe_line(text: &str) -> String {
+pub(crate) fn safe_line(text: &str) -> String {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     match &*known {
         Some(known) => sanitise_line(&known.redact(text)).into_owned(),

@@ -21,34 +21,33 @@ pub(super) async fn ask(
 ) -> ElicitResult {
     let name = server.as_str();
     dialogue.say(&format!(
-        "\nThe server {name:?} wants to send you to an address:\n"
+        "\nThe server {name:?} asks you to open this URL:\n"
     ));
     dialogue.say(&quote_lines(message));
     dialogue.say(&lines(link));
     // Ask until the answer is clear: a wrong key must not open a URL.
     let opens = loop {
-        let question = "Open it in a browser? [y]es, [m]yself, [d]ecline, [c]ancel: ";
+        let question = "Open it in a browser? [y]es, [m]anually, [d]ecline, [c]ancel: ";
         let Some(answer) = dialogue.ask(question).await else {
             return ElicitResult::cancel();
         };
         match answer.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => break true,
-            "m" | "myself" => break false,
+            "m" | "manually" | "myself" => break false,
             "d" | "decline" | "n" | "no" => return ElicitResult::decline(),
             "c" | "cancel" => return ElicitResult::cancel(),
             _ => {}
         }
     };
     if opens && !browser::open(link.whole(), environment) {
-        dialogue.say("  no browser could be started: copy the address into one\n");
+        dialogue.say("  could not start a browser: open the URL yourself\n");
     }
     ElicitResult::accept(None)
 }
 
 /// Asks the person if they are done there. Returns false if they give up.
 pub(super) async fn is_done(server: &ServerName, dialogue: &mut Dialogue) -> bool {
-    let question =
-        format!("Enter when you are done there, c gives up what {server} was asked for: ");
+    let question = format!("Press Enter when you are done (c cancels the request to {server}): ");
     match dialogue.ask(&question).await {
         Some(answer) => !matches!(answer.trim().to_ascii_lowercase().as_str(), "c" | "cancel"),
         None => false,
@@ -72,7 +71,7 @@ fn lines(link: &Link) -> String {
     };
     // Redaction has changed the URL, so it contains a secret.
     if whole != sanitise_line(&parts.concat()) {
-        lines.push_str("  warning: it holds a secret of yours, which is not shown\n");
+        lines.push_str("  warning: the URL contains one of your secrets, which is not shown\n");
     }
     if let Some(unicode) = link.unicode_host() {
         lines.push_str(&format!(
@@ -89,13 +88,13 @@ fn lines(link: &Link) -> String {
 #[cfg(test)]
 mod tests {
     use switchboard::secret::Redactor;
-    use switchboard::talk::Bounds;
+    use switchboard::talk::ElicitLimits;
 
     use super::*;
 
     #[test]
     fn an_address_is_shown_whole_with_its_host_marked_and_both_readings_of_it() {
-        let link = |text: &str| Link::parse(text, &Bounds::default()).unwrap();
+        let link = |text: &str| Link::parse(text, &ElicitLimits::default()).unwrap();
         assert_eq!(
             lines(&link("https://example.com/a?b=c#d")),
             "\n  https://example.com/a?b=c#d\n          ^^^^^^^^^^^ the host\n"
@@ -113,7 +112,7 @@ mod tests {
         assert_eq!(
             lines(&link("https://example.com/?k=canary-of-visits")),
             "\n  https://example.com/?k=***\n          ^^^^^^^^^^^ the host\n  \
-             warning: it holds a secret of yours, which is not shown\n"
+             warning: the URL contains one of your secrets, which is not shown\n"
         );
     }
 }

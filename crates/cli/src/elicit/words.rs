@@ -11,7 +11,7 @@ pub(super) fn lines(field: &Field) -> String {
     wanted.push(if field.is_required {
         "required".to_owned()
     } else {
-        "may be left out".to_owned()
+        "optional".to_owned()
     });
     wanted.extend(kind(&field.kind));
     let mut lines = format!("\n  {} ({})\n", safe_line(field.label()), wanted.join("; "));
@@ -35,7 +35,7 @@ fn kind(kind: &Kind) -> Option<String> {
             most,
         } => match format {
             Some(TextFormat::Email) => Some("an email address".to_owned()),
-            Some(TextFormat::Uri) => Some("an address such as https://example.com/".to_owned()),
+            Some(TextFormat::Uri) => Some("a URL such as https://example.com/".to_owned()),
             Some(TextFormat::Date) => Some("a date such as 2026-07-28".to_owned()),
             Some(TextFormat::DateTime) => Some("such as 2026-07-28T09:30:00Z".to_owned()),
             _ => range(*least, *most).map(|range| format!("{range} characters")),
@@ -56,10 +56,10 @@ fn kind(kind: &Kind) -> Option<String> {
             })
         }
         Kind::Truth => Some("yes or no".to_owned()),
-        Kind::One(_) => Some("one of".to_owned()),
+        Kind::One(_) => Some("choose one".to_owned()),
         Kind::Many { least, most, .. } => Some(match range(*least, *most) {
-            Some(range) => format!("{range} of, with commas between them"),
-            None => "any of, with commas between them".to_owned(),
+            Some(range) => format!("choose {range}, comma-separated"),
+            None => "choose any, comma-separated".to_owned(),
         }),
         _ => None,
     }
@@ -116,7 +116,7 @@ fn title(field: &Field, value: &Raw) -> String {
 #[cfg(test)]
 mod tests {
     use switchboard::protocol::{ElicitParams, FromRaw as _};
-    use switchboard::talk::{Bounds, Form};
+    use switchboard::talk::{ElicitLimits, Form};
 
     use super::*;
 
@@ -125,7 +125,7 @@ mod tests {
             r#"{{"message":"","requestedSchema":{{"properties":{{"x":{schema}}},"required":[{required}]}}}}"#
         );
         let question = ElicitParams::from_raw(&Raw::parse(&text).unwrap()).unwrap();
-        let form = Form::read(&question, &Bounds::default()).unwrap();
+        let form = Form::read(&question, &ElicitLimits::default()).unwrap();
         form.fields().first().unwrap().clone()
     }
 
@@ -137,15 +137,15 @@ mod tests {
             lines(&field(text, r#""x""#)),
             "\n  Na\\u{1b}me (required; 2 to 9 characters)\n  | to greet you\n  | by\n"
         );
-        assert_eq!(said(r#"{"type":"string"}"#), "\n  x (may be left out)\n");
+        assert_eq!(said(r#"{"type":"string"}"#), "\n  x (optional)\n");
         assert_eq!(
             said(r#"{"type":"integer","minimum":1}"#),
-            "\n  x (may be left out; a whole number, at least 1)\n"
+            "\n  x (optional; a whole number, at least 1)\n"
         );
         let many = r#"{"type":"array","maxItems":1,"items":{"anyOf":[{"const":"m","title":"Monday"},{"const":"t"}]}}"#;
         assert_eq!(
             said(many),
-            "\n  x (may be left out; at most 1 of, with commas between them)\n    1. Monday\n    2. t\n"
+            "\n  x (optional; choose at most 1, comma-separated)\n    1. Monday\n    2. t\n"
         );
     }
 

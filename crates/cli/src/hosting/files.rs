@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use switchboard::config::{Config, Places, Problem};
-use switchboard::text::closest;
+use switchboard::spec::ServerName;
+use switchboard::text::{closest, shell_path};
 
 use super::Selector;
 use crate::described::DEMO;
@@ -11,6 +12,7 @@ use crate::exit::Exit;
 use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
+use crate::slips;
 
 /// The config files of a command, and their problems.
 ///
@@ -162,15 +164,28 @@ pub(crate) fn unknown_server(name: &str, names: &[&str]) -> Failure {
         format!("there is no server named {name:?}"),
     );
     match closest(name, names.iter().copied()) {
-        Some(meant) => report.hint(format!("did you mean {meant:?}?")),
+        Some(meant) => report.hint(match slips::with_name(name, meant) {
+            Some(command) => format!("did you mean `{command}`?"),
+            None => format!("did you mean {meant:?}?"),
+        }),
         None if names.is_empty() => report.hint("there are no servers"),
-        None => report.hint(format!("the servers there are: {}", names.join(", "))),
+        None => report.hint(format!("known servers: {}", names.join(", "))),
     }
 }
 
 /// Adds hints for adding the server.
 pub(crate) fn advise_adding(report: Failure, name: &str) -> Failure {
-    report
-        .hint(format!("`switchboard add {name} -- CMD ARGS` adds it"))
-        .hint("or start one with --stdio \"CMD ARGS\", or reach it with --url URL")
+    let is_path = name.starts_with(['.', '/', '~']);
+    let report = if ServerName::parse(name).is_ok() {
+        report.hint(format!("`switchboard add {name} -- CMD ARGS` adds it"))
+    } else if is_path {
+        // A script is not a server's name, and this program does not guess what runs it.
+        report.hint(format!(
+            "to run it: `switchboard tools -- {}`",
+            shell_path(name)
+        ))
+    } else {
+        report
+    };
+    report.hint("or start one with --stdio \"CMD ARGS\", or reach it with --url URL")
 }

@@ -123,7 +123,7 @@ impl<'a> HostSource<'a> {
                 let label = Style::of_stderr().warning("warning:");
                 let why = sanitise_line(why).into_owned();
                 talk(&format!(
-                    "{label} the key of your logins is in a file that only you can read, because the keyring does not work: {why}\n"
+                    "{label} the keyring does not work, so the key of your logins is in a file that only you can read: {why}\n"
                 ));
             }
         })
@@ -134,7 +134,7 @@ impl<'a> HostSource<'a> {
         let roots = self.connection.root.as_slice();
         match roots.iter().find(|root| !root.is_dir()) {
             Some(missing) => {
-                let report = Report::usage("the folder of --root does not exist");
+                let report = Report::usage("--root: the folder does not exist");
                 Err(report.fact("folder", missing.display().to_string()))
             }
             None => Ok(Some(roots).filter(|roots| !roots.is_empty())),
@@ -231,7 +231,7 @@ impl<'a> HostSource<'a> {
         let has_demo = is_meant && !files.define_demo();
         // Options that would be ignored are errors.
         if !has_demo && self.has_process_options() {
-            let report = Report::usage("--env, --env-passthrough and --cwd belong to --stdio");
+            let report = Report::usage("--env, --env-passthrough and --cwd need --stdio");
             return Err(report.hint("write them into the server's entry in its config file"));
         }
         Ok(has_demo)
@@ -257,7 +257,7 @@ impl<'a> HostSource<'a> {
             described: None,
             files: ConfigFiles::default(),
             actor,
-            reason: CancelReason::new("the user's client gave up"),
+            reason: CancelReason::new("cancelled by the client"),
             log_level: self.connection.log_level,
             tokens,
             described_login: None,

@@ -2,10 +2,9 @@
 //! vanish afterwards, and are drawn only for a person at a terminal that can move its cursor.
 //!
 //! There is one terminal, so the [`BOARD`] is shared by the whole program. Output is printed [`around`] the
-//! lines; a question removes them with [`pause`] until it is answered. `line` formats a line, `starting`
+//! lines; a question removes them with [`pause`] until it is answered. `starting`
 //! tracks a server that is being connected, `wait` draws while a future runs.
 
-mod line;
 mod starting;
 mod wait;
 

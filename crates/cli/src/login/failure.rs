@@ -85,14 +85,14 @@ impl Advice {
         match error {
             AuthError::NeedsLogin(needed) => needs_login(needed, &login),
             AuthError::ScopeNotGranted { scopes } => {
-                Self::new("the server demands scopes that the issuer has not granted")
+                Self::new("the server requires scopes that the issuer has not granted")
                     .fact("scopes", &scopes.join(" "))
-                    .cause("your account has no right to them")
-                    .hint("ask those who run the server for the right, then log in again")
+                    .cause("your account does not have them")
+                    .hint("ask the server's operator for access, then log in again")
                     .hint(login(&format!("--force {}", scopes_option(scopes))))
             }
             AuthError::Forbidden { purpose, url, why } => {
-                Self::new(format!("the {purpose} is at an address that is not used"))
+                Self::new(format!("the {purpose} has an address that is not allowed"))
                     .fact("url", url)
                     .fact("reason", why)
                     .cause("the server, or a project's file, names an address that it must not choose")
@@ -109,10 +109,10 @@ impl Advice {
                     .hint(format!("if {found} is the right one, write `\"oauth\": {{\"issuer\": \"{found}\"}}` into the server's entry in your own file"))
             }
             AuthError::IssuerChanged { was, now } => {
-                Self::new("the server names another issuer than at the last login")
+                Self::new("the server now names a different issuer")
                     .fact("before", was)
                     .fact("now", now)
-                    .cause("your client id belongs to the issuer before, and is not shown to another")
+                    .cause("your client id belongs to the previous issuer and is not sent to another")
                     .hint(format!("if the new one is right: {}", login("--force")))
             }
             AuthError::ResourceMismatch { server: url, found } => {
@@ -125,7 +125,7 @@ impl Advice {
             AuthError::NoPkce { issuer } => {
                 Self::new("the issuer does not offer PKCE, without which a login can be stolen")
                     .fact("issuer", issuer)
-                    .hint("those who run the issuer can switch S256 on: `code_challenge_methods_supported` in its metadata")
+                    .hint("the issuer's operator can enable S256: `code_challenge_methods_supported` in its metadata")
                     .hint(format!("or log in on another device, where the issuer offers that: {}", login("--device")))
             }
             AuthError::NoClientId { issuer, .. } => {
@@ -169,7 +169,7 @@ fn needs_login(needed: &NeedsLogin, login: &dyn Fn(&str) -> String) -> Advice {
     }
     if needed.reason == LoginReason::Rejected {
         advice = advice
-            .cause("the login was taken back, or is for another server")
+            .cause("the login was revoked, or is for another server")
             .cause("the clock of this machine or of the server is wrong: `date -u` shows this one");
     }
     let advice = advice.hint(login(&options));
@@ -205,17 +205,17 @@ fn status_of(purpose: Purpose, url: &str, status: u16) -> Advice {
         // Nothing could be discovered, and this is where it would be by default.
         Purpose::Registration if status == 404 => undiscovered(advice),
         Purpose::Registration => advice
-            .cause("the issuer lets only those register whom it knows")
+            .cause("the issuer accepts only known clients")
             .hint("register a client by hand, with the redirect address http://127.0.0.1/callback, and write its id into the server's entry: `\"oauth\": {\"clientId\": \"...\"}`"),
         Purpose::ResourceMetadata | Purpose::IssuerMetadata | Purpose::Server => undiscovered(advice),
-        _ => advice.hint("try again later, or tell those who run the issuer"),
+        _ => advice.hint("try again later, or tell the issuer's operator"),
     }
 }
 
 /// Adds the steps for an issuer that could not be discovered.
 fn undiscovered(advice: Advice) -> Advice {
     advice
-        .cause("the server needs no login, or wants a token of its own in a header")
+        .cause("the server needs no login, or expects a token in a header")
         .cause("the server's issuer cannot be discovered")
         .hint("a token goes into a header: -H \"Authorization: Bearer TOKEN\"")
         .hint("an issuer that is known goes into the server's entry: `\"oauth\": {\"issuer\": \"https://...\"}`, or `\"authorizationEndpoint\"` with `\"tokenEndpoint\"`")
@@ -229,7 +229,7 @@ fn metadata(purpose: Purpose, url: &str, problem: &str) -> Advice {
         Purpose::ResourceMetadata | Purpose::IssuerMetadata | Purpose::Server => {
             undiscovered(advice)
         }
-        _ => advice.hint("tell those who run the issuer"),
+        _ => advice.hint("tell the issuer's operator"),
     }
 }
 
@@ -286,7 +286,7 @@ fn refused(
             .cause("the clock of this machine is wrong: `date -u` shows it")
             .hint(login("")),
         "invalid_client" | "unauthorized_client" => advice
-            .cause("the issuer has forgotten the client that was registered")
+            .cause("the issuer no longer knows the registered client")
             .cause("`clientId` or `clientSecret` of the server's entry is wrong")
             .hint(login("--force")),
         "invalid_scope" => advice

@@ -9,7 +9,7 @@ use switchboard::auth::{
     DeviceLogin, DeviceRequest, Login, LoginOptions,
 };
 use switchboard::secret::{SafeUrl, Secret};
-use switchboard::talk::{Bounds, Link};
+use switchboard::talk::{ElicitLimits, Link};
 use switchboard::text::sanitise_line;
 
 use super::failure;
@@ -291,29 +291,19 @@ async fn listen(
     if settings.redirect_uri.is_some() {
         return Ok(None);
     }
-    if let Some(port) = settings.callback_port {
-        let bound = CallbackListener::bind(Some(port)).await;
-        return bound
-            .map(Some)
-            .map_err(|error| port_taken(port, &error, asking.server));
-    }
-    let known = login.registered_port().await;
-    let known = known.map_err(|error| asking.failed(&error, hosting))?;
-    // The one that is registered saves a registration; it is not worth waiting for.
-    if let Some(port) = known
-        && let Ok(listener) = CallbackListener::bind(Some(port)).await
-    {
-        return Ok(Some(listener));
-    }
-    let bound = CallbackListener::bind(None).await;
-    bound.map(Some).map_err(|error| {
-        Report::new(
-            Exit::Internal,
-            "internal",
-            "no port of this machine can be listened on",
-        )
-        .fact("the system says", error.to_string())
-    })
+    let bound = login.listen().await;
+    let bound = bound.map_err(|error| asking.failed(&error, hosting))?;
+    bound
+        .map(Some)
+        .map_err(|error| match settings.callback_port {
+            Some(port) => port_taken(port, &error, asking.server),
+            None => Report::new(
+                Exit::Internal,
+                "internal",
+                "cannot listen on any local port",
+            )
+            .fact("the system says", error.to_string()),
+        })
 }
 
 fn port_taken(port: u16, error: &io::Error, server: &str) -> Failure {
@@ -342,7 +332,7 @@ fn introduction(server: &str, issuer: &str, scopes: &[String]) -> String {
         sanitise_line(&host),
         sanitise_line(issuer)
     );
-    if let Ok(link) = Link::parse(issuer, &Bounds::default()) {
+    if let Ok(link) = Link::parse(issuer, &ElicitLimits::default()) {
         if let Some(unicode) = link.unicode_host() {
             lines.push_str(&format!("  the host reads {:?}\n", sanitise_line(unicode)));
         }
@@ -387,7 +377,7 @@ fn no_browser(asking: &Asking<'_>, hosting: &Hosting<'_>) -> Failure {
     Report::new(
         Exit::Authorization,
         "authorization",
-        "no browser could be started",
+        "could not start a browser",
     )
     .server(asking.server)
     .hint(login("--no-browser"))

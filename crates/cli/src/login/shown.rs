@@ -31,8 +31,8 @@ impl LoginState {
             Self::LoggedIn => "logged in",
             Self::Expired => "expired",
             Self::NotLoggedIn => "not logged in",
-            Self::Automatic => "no login needed: tokens are got without a person",
-            Self::Unknown => "cannot be told",
+            Self::Automatic => "no login needed: tokens are obtained automatically",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -128,7 +128,7 @@ impl LoginDocument {
     pub(crate) fn expiry(&self) -> String {
         match (&self.expires_at, self.is_renewable) {
             (Some(at), false) if self.state == LoginState::Automatic => {
-                format!("{at}, then another token is got")
+                format!("{at}, then a new token is requested")
             }
             (Some(at), true) => format!("{at}, renewed automatically"),
             (Some(at), false) => format!("{at}, then a new login is needed"),
@@ -139,7 +139,7 @@ impl LoginDocument {
     fn last_refresh(&self) -> String {
         let issued = self.issued_at.as_deref().unwrap_or_default();
         match &self.unfinished_renewal {
-            Some(began) => format!("began at {began}, and its outcome is not known"),
+            Some(began) => format!("began at {began}, and its outcome is unknown"),
             None => format!("{issued}, or the login itself"),
         }
     }

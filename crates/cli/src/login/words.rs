@@ -65,16 +65,13 @@ impl LoginWords {
 pub(crate) fn needed_words(reason: &str, scopes: &[String]) -> (&'static str, String) {
     match reason {
         // What is stored looks good, so that without it nothing would be done.
-        "rejected" => (
-            "the server rejects the login that is stored",
-            "--force".to_owned(),
-        ),
+        "rejected" => ("the server rejects the stored login", "--force".to_owned()),
         "revoked" => ("the issuer has ended the login", String::new()),
         "insufficient_scope" => (
-            "the login lacks scopes that the server demands",
+            "the login lacks scopes that the server requires",
             scopes_option(scopes),
         ),
-        _ => ("the server wants you to log in", String::new()),
+        _ => ("the server requires a login", String::new()),
     }
 }
 

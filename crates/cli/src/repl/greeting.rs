@@ -1,11 +1,11 @@
 //! The greeting of the prompt, and its help.
 
-use clap::CommandFactory as _;
+use clap::{Args as _, CommandFactory as _};
 use switchboard::host::Status;
 
 use super::input::BUILT_IN;
 use super::serve::OpenPrompt;
-use crate::args::Cli;
+use crate::args::{Cli, Connection};
 use crate::described::DEMO;
 use crate::exit::Exit;
 use crate::report::Failure;
@@ -36,9 +36,9 @@ impl OpenPrompt<'_> {
         let mut text = format!("switchboard {}\n", env!("CARGO_PKG_VERSION"));
         if is_bare {
             text.push_str(
-                "No servers are configured. The bundled one, demo, is here to try:\n  \
+                "No servers are configured yet. Try the bundled one, demo:\n  \
                  call demo/echo message=hello\n\
-                 `add NAME -- CMD ARGS` or `import` brings your own.\n",
+                 Add your own with `add NAME -- CMD ARGS` or `import`.\n",
             );
         } else {
             let waiting = names.iter().filter(|status| {
@@ -51,19 +51,14 @@ impl OpenPrompt<'_> {
             text.push_str(&format!("{}\n", count(names.len())));
             if let Some(first) = waiting.first() {
                 let way = match role::agent() {
-                    Some(_) => {
-                        "only the person can approve them, at a prompt without --as".to_owned()
-                    }
+                    Some(_) => "only the person can approve, at a prompt without --as".to_owned(),
                     None => format!("`/mcp connect {first}` asks"),
                 };
-                text.push_str(&format!(
-                    "not approved yet: {}; {way}\n",
-                    waiting.join(", ")
-                ));
+                text.push_str(&format!("needs approval: {} ({way})\n", waiting.join(", ")));
             }
         }
         text.push_str(
-            "`/mcp` shows them, `help` what can be typed, Tab completes, Ctrl-D leaves.\n",
+            "Type `help` for commands, `/mcp` for servers. Tab completes, Ctrl-D exits.\n",
         );
         talk(&text);
         // After the greeting, so that news of the connections come below it.
@@ -77,6 +72,27 @@ pub(super) fn count(servers: usize) -> String {
         1 => "1 server".to_owned(),
         many => format!("{many} servers"),
     }
+}
+
+/// Formats the help of one command: usage, arguments and its own options. Options that describe other servers
+/// are for the command line, and only named there.
+pub(super) fn help_text(words: &[&str]) -> Option<String> {
+    let usual = Connection::augment_args(clap::Command::new("usual"));
+    let is_usual = |arg: &clap::Arg| {
+        let is_output = ["json", "quiet"].contains(&arg.get_id().as_str());
+        !is_output
+            && usual
+                .get_arguments()
+                .any(|known| known.get_id() == arg.get_id())
+    };
+    let mut command = Cli::command();
+    command.build();
+    for word in words {
+        command = command.find_subcommand(word)?.clone();
+    }
+    let mut command = command.mut_args(|arg| if is_usual(&arg) { arg.hide(true) } else { arg });
+    let text = command.render_help().to_string();
+    Some(text.replace("Usage: switchboard ", "Usage: "))
 }
 
 /// Shows everything that can be typed.
@@ -95,6 +111,6 @@ pub(super) fn help(screen: &Screen) -> Result<Exit, Failure> {
         let about = verb.get_about().map(ToString::to_string);
         row(verb.get_name(), &about.unwrap_or_default())
     }));
-    screen.result(&table(&rows, columns(), screen))?;
+    screen.result(&table(&rows, columns(), &screen.secrets()))?;
     Ok(Exit::Ok)
 }

@@ -2,17 +2,19 @@
 
 use clap::Parser as _;
 
+use super::greeting::help_text;
 use super::slash::{Slash, SlashVerb};
 use crate::args::Cli;
 use crate::report::{Failure, Report};
+use crate::slips;
 
 /// Words that can be typed besides the commands of the command line.
 pub(super) const BUILT_IN: &[(&str, &str)] = &[
-    ("/mcp", "Connect to servers, and see what they offer."),
+    ("/mcp", "Show servers, connect and disconnect them."),
     ("as", "Act as an agent: `as AGENT`; `as me` ends it."),
     ("reload", "Read the config files again."),
-    ("help", "Show what can be typed; `help VERB` says more."),
-    ("exit", "Leave; so does Ctrl-D."),
+    ("help", "List commands; `help VERB` explains one."),
+    ("exit", "Leave the prompt, as Ctrl-D does."),
 ];
 
 /// A parsed line.
@@ -39,10 +41,22 @@ pub(super) enum Input {
 /// Returns a usage error if a quote does not end.
 pub(super) fn read(line: &str) -> Result<Input, Failure> {
     let Some(words) = shlex::split(line) else {
-        return Err(Report::usage("a quote does not end")
+        return Err(Report::usage("a quote is not closed")
             .hint("put a \\ before a quote that is meant as one"));
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // Quotes are gone by now, so only an operator that stands alone is taken for one.
+    let is_shell = |word: &&str| matches!(*word, "|" | ">" | ">>" | "<" | "&&" | "||" | ";" | "&");
+    if words.iter().any(is_shell) && !line.contains(['\'', '"', '\\']) {
+        return Err(
+            Report::usage("no pipes or redirections here: this is not a shell")
+                .hint(format!(
+                    "leave with `exit`, then run `switchboard {}`",
+                    line.trim()
+                ))
+                .hint("or write a result to a file with `--output FILE`"),
+        );
+    }
     Ok(match words.as_slice() {
         [] => Input::Nothing,
         ["exit" | "quit" | "/exit" | "/quit"] => Input::Leave,
@@ -52,8 +66,11 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
         ["as", ..] => return Err(Report::usage("write `as AGENT`, or `as me`")),
         ["help" | "/help" | "?"] => Input::Help,
         ["help" | "/help", "/mcp"] => Input::Mcp,
-        // clap answers `help VERB` with an error that carries the text.
+        // clap answers `help VERB` of an unknown verb with an error that carries the text.
         ["help" | "/help", rest @ ..] => {
+            if let Some(text) = help_text(rest) {
+                return Ok(Input::Said(text));
+            }
             let words = ["switchboard", "help"].iter().chain(rest).copied();
             clap_message(Cli::try_parse_from(words).err())
         }
@@ -66,13 +83,8 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
         [verb, rest @ ..] => {
             // Every command may be typed with a slash, as in other clients.
             let verb = verb.strip_prefix('/').unwrap_or(verb);
-            let words = ["switchboard", verb]
-                .into_iter()
-                .chain(rest.iter().copied());
-            match Cli::try_parse_from(words) {
-                Ok(cli) => Input::Verb(Box::new(cli)),
-                Err(error) => clap_message(Some(error)),
-            }
+            let words = [&[verb], rest].concat();
+            self::verb(&words)
         }
     })
 }
@@ -84,17 +96,25 @@ fn clap_message(error: Option<clap::Error>) -> Input {
     let text = text.replace("Usage: [COMMAND]\n\n", "");
     let text = text.replace(
         "For more information, try '--help'.",
-        "`help` shows what can be typed.",
+        "`help` lists the commands.",
     );
     Input::Said(text.replace("'switchboard ", "'"))
 }
 
 /// Parses words as a command of the command line.
 pub(super) fn verb(words: &[&str]) -> Input {
-    let words = ["switchboard"].iter().chain(words).copied();
-    match Cli::try_parse_from(words) {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    match slips::parse(&words) {
         Ok(cli) => Input::Verb(Box::new(cli)),
-        Err(error) => clap_message(Some(error)),
+        Err(error) => match slips::meant(&error, &words) {
+            Some(command) => {
+                let text = error.to_string();
+                let title = text.lines().next().unwrap_or_default();
+                let command = command.trim_start_matches("switchboard ");
+                Input::Said(format!("{title}\n  did you mean `{command}`?\n"))
+            }
+            None => clap_message(Some(error)),
+        },
     }
 }
 
@@ -127,6 +147,15 @@ mod tests {
             assert!(matches!(cli.command, Some(Command::Tools(_))));
         }
         assert!(read("call 'x").is_err());
+    }
+
+    #[test]
+    fn pipes_are_answered_with_a_line_for_a_shell() {
+        for line in ["tools demo | head", "tools > tools.txt", "tools && servers"] {
+            assert!(read(line).is_err(), "{line}");
+        }
+        assert!(read("call demo/echo 'message=a | b'").is_ok());
+        assert!(read("call demo/echo message='|'").is_ok());
     }
 
     #[test]

@@ -168,7 +168,7 @@ async fn listen(prompt: &mut OpenPrompt<'_>, editor: &Editor, signals: &mut Sign
             Line::Interrupted if was_interrupted => return Exit::Signal(Signal::INTERRUPT.number),
             Line::Interrupted => {
                 was_interrupted = true;
-                talk("(Ctrl-C again, or Ctrl-D, leaves)\n");
+                talk("(press Ctrl-C again, or Ctrl-D, to exit)\n");
                 continue;
             }
             Line::End => return leave(prompt, failed),
@@ -225,7 +225,7 @@ async fn next_line(
         *was_interrupted = true;
         mark_handled();
         talk(&format!(
-            "\n(Ctrl-C again, or Ctrl-D, leaves)\n{}",
+            "\n(press Ctrl-C again, or Ctrl-D, to exit)\n{}",
             prompt.text()
         ));
     }
@@ -269,7 +269,7 @@ async fn obey(
         } else if has_own_servers {
             is_delegated = true;
         } else {
-            reason.set("the user has cancelled it");
+            reason.set("cancelled by the user");
             ask::give_up();
             mark_handled();
             output::discard();

@@ -19,7 +19,7 @@ use super::printer::Printer;
 use crate::commands::logs;
 use crate::hosting::Hosting;
 use crate::log_stream::LogStream;
-use crate::login::needed_words;
+use crate::login::{explained, needed_words};
 
 /// Time after connecting in which changes of a catalog are not shown: the server is still listing.
 const BEGINNING: Duration = Duration::from_millis(500);
@@ -106,7 +106,12 @@ impl News {
                         // The attempt failed because of the login: one line is enough.
                         let is_shown = matches!(event, Event::ConnectFailed { .. })
                             && need_login.contains(event.server());
-                        line(&event, is_busy, is_beginning).filter(|_| !is_shown)
+                        // The title of the diagnosis says more than the error.
+                        let reason = |server: &ServerName| {
+                            let status = host.server(server.as_str()).ok()?;
+                            status.problem().map(|error| explained(error).title)
+                        };
+                        line(&event, is_busy, is_beginning, reason).filter(|_| !is_shown)
                     }
                     Err(RecvError::Lagged(missed)) => {
                         Some(format!("({missed} events were missed)"))
@@ -152,7 +157,9 @@ async fn show_logs(
     while let Some(log) = logs.next().await {
         let line = match log {
             _ if !is_on.load(Ordering::Acquire) => continue,
-            Watched::Missed(missed) => format!("({missed} log lines came too fast)"),
+            Watched::Missed(missed) => {
+                format!("({missed} log lines were dropped: they came too fast)")
+            }
             Watched::Item(log) if !reader.knows(&host, &log.server) => continue,
             Watched::Item(log) => logs::line(&log, true),
         };
@@ -166,6 +173,7 @@ fn line(
     event: &Event,
     is_busy: bool,
     is_beginning: impl Fn(&ServerName) -> bool,
+    reason: impl Fn(&ServerName) -> Option<String>,
 ) -> Option<String> {
     Some(match event {
         Event::Connected {
@@ -180,9 +188,10 @@ fn line(
             ..
         } if !is_busy => format!("{server}: connected ({version}, {} ms)", took.as_millis()),
         Event::ConnectFailed { server, error, .. } if !is_busy => {
+            let title = reason(server).unwrap_or_else(|| error.clone());
             // The error may begin with the server's name already.
-            let error = error.strip_prefix(&format!("{server}: ")).unwrap_or(error);
-            format!("{server}: {error} (`servers {server}` says more)")
+            let title = title.strip_prefix(&format!("{server}: ")).unwrap_or(&title);
+            format!("{server}: {title} (`servers {server}` shows details)")
         }
         Event::LoginNeeded {
             server,
@@ -214,7 +223,7 @@ fn line(
         }
         Event::Notice { server, text } => format!("{server}: {text}"),
         Event::Shed { server, messages } => {
-            format!("{server}: {messages} of its messages were passed over")
+            format!("{server}: {messages} of its messages were ignored")
         }
         _ => return None,
     })

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use reedline::{
-    ColumnarMenu, EditCommand, Emacs, ExternalPrinter, KeyCode, KeyModifiers, MenuBuilder as _,
-    Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal,
-    default_emacs_keybindings,
+    ColumnarMenu, EditCommand, Emacs, ExternalPrinter, Highlighter, KeyCode, KeyModifiers,
+    MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent,
+    ReedlineMenu, Signal, StyledText, default_emacs_keybindings,
 };
 
 use super::complete::Names;
@@ -43,6 +44,8 @@ pub(crate) struct Rich {
     answers: Reedline,
     printer: Printer,
     reading: Arc<Reading>,
+    /// True while the command that is being typed is not empty.
+    typed: Arc<AtomicBool>,
     /// Time at which a question was last withdrawn.
     taken_back: Option<Instant>,
     /// Reader to use once the terminal has turned out to be unusable.
@@ -71,8 +74,10 @@ impl Rich {
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, complete);
         // Completion, menu and history are for commands only.
         let menu = ColumnarMenu::default().with_name(MENU);
+        let typed = Arc::new(AtomicBool::new(false));
         let mut commands = base()
             .with_external_printer(lines)
+            .with_highlighter(Box::new(TypedLine(Arc::clone(&typed))))
             .with_completer(Box::new(known.names.clone()))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
@@ -87,6 +92,7 @@ impl Rich {
             answers: base(),
             printer: printer.clone(),
             reading: Arc::clone(reading),
+            typed,
             taken_back: None,
             fallback: None,
         }
@@ -110,6 +116,8 @@ impl Rich {
             }
             match self.commands.read_line(&Text(prompt))? {
                 Signal::Success(line) => return Ok(Line::Typed(line)),
+                // On a typed line Ctrl-C only clears it.
+                Signal::CtrlC if self.typed.swap(false, Ordering::AcqRel) => self.reading.end(),
                 Signal::CtrlC => return Ok(Line::Interrupted),
                 Signal::CtrlD => return Ok(Line::End),
                 _ => self.reading.end(),
@@ -201,6 +209,18 @@ impl ReadLine for Rich {
             self.fallback = Some(plain);
             line
         })
+    }
+}
+
+/// Shows the line as it is, and notes whether there is one: the editor clears it before it reports Ctrl-C.
+struct TypedLine(Arc<AtomicBool>);
+
+impl Highlighter for TypedLine {
+    fn highlight(&self, line: &str, _: usize) -> StyledText {
+        self.0.store(!line.is_empty(), Ordering::Release);
+        let mut text = StyledText::new();
+        text.push((Default::default(), line.to_owned()));
+        text
     }
 }
 

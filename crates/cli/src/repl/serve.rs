@@ -1,12 +1,16 @@
 //! The open host of a prompt, and the commands that are run on it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use switchboard::ErrorKind;
 use switchboard::host::State;
 use switchboard::policy::CallerId;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
+use switchboard::text::sanitise_line;
+use switchboard_terminal::path::shorten;
 use tokio::task::JoinSet;
 
 use super::complete::Names;
@@ -20,8 +24,10 @@ use crate::commands::{self, servers};
 use crate::exit::Exit;
 use crate::hosting::{HostSource, Hosting, Opened, Selector};
 use crate::journal::{Journal, JournalWriter};
+use crate::login::explained;
 use crate::report::{Failure, Report};
 use crate::role;
+use crate::scope;
 use crate::screen::{Screen, talk};
 
 /// An open prompt: its host and everything that lives as long as that. `reload` replaces the host, the
@@ -91,7 +97,7 @@ impl<'a> OpenPrompt<'a> {
         self.hosting.learn();
         self.hosting
             .screen
-            .fail(&self.hosting.with_location(report))
+            .fail(&self.hosting.with_location(report).at_prompt())
     }
 
     /// Closes all connections, and waits until every server has ended.
@@ -120,9 +126,18 @@ impl<'a> OpenPrompt<'a> {
                 continue;
             }
             let host = self.hosting.host.clone();
-            // The outcome is shown as news.
-            self.opening
-                .spawn(async move { drop(host.connect(&name).await) });
+            let printer = self.editor.printer().clone();
+            self.opening.spawn(async move {
+                // Other outcomes are shown as news; an entry that cannot be used makes none.
+                if let Err(error) = host.connect(&name).await
+                    && error.kind() == ErrorKind::Configuration
+                {
+                    let title = explained(&error).title;
+                    let line = format!("{name}: {title} (`servers {name}` shows details)");
+                    let line = host.secrets().redact(&line).into_owned();
+                    printer.print(format!("* {}", sanitise_line(&line)));
+                }
+            });
         }
     }
 
@@ -164,7 +179,7 @@ impl<'a> OpenPrompt<'a> {
     fn overview(&self) -> Result<Exit, Failure> {
         let statuses = self.hosting.host.check_approvals().into_iter();
         let known = statuses.filter(|status| self.hosting.knows(&status.name));
-        servers::table_of(&known.collect::<Vec<_>>(), self.hosting.screen)?;
+        servers::table_of(&known.collect::<Vec<_>>(), &self.hosting)?;
         self.hosting.screen.result(super::greeting::SLASH_HELP)?;
         Ok(Exit::Ok)
     }
@@ -215,7 +230,7 @@ impl<'a> OpenPrompt<'a> {
 
     fn act_as(&mut self, agent: Option<&str>) -> Result<Exit, Failure> {
         if agent.is_none() || agent != role::agent().map(CallerId::as_str) {
-            role::person_only("act as anybody else")?;
+            role::person_only("act as someone else")?;
         }
         let agent = agent.map(CallerId::parse).transpose();
         let agent = agent.map_err(|error| Report::usage(error.to_string()))?;
@@ -223,7 +238,9 @@ impl<'a> OpenPrompt<'a> {
             && self.hosting.host.policy().of(agent).is_none()
         {
             self.hosting.screen.warn(&format!(
-                "there is no policy for {agent}, so that it may do nothing"
+                "no policy for agent {agent:?}: nothing is allowed. Add it under `agents` in {}, such as \
+                 \"agents\": {{\"{agent}\": {{\"level\": \"trusted\"}}}}, then type `reload`",
+                self.own_file()
             ));
         }
         self.hosting.actor = self
@@ -237,6 +254,19 @@ impl<'a> OpenPrompt<'a> {
         Ok(Exit::Ok)
     }
 
+    /// Returns the file that policies are read from, for people.
+    fn own_file(&self) -> String {
+        let named = self.source.connection.config.clone();
+        let own = || {
+            let places = scope::places(None, self.source.environment).ok()?;
+            places.user_file().map(Path::to_owned)
+        };
+        match named.or_else(own) {
+            Some(file) => shorten(&file.display().to_string()),
+            None => "your own config file".to_owned(),
+        }
+    }
+
     /// Runs a command of the command line: on the open servers, or on servers of its own if it says how to
     /// reach others.
     pub(super) async fn verb(&mut self, cli: Box<Cli>) -> Exit {
@@ -244,7 +274,7 @@ impl<'a> OpenPrompt<'a> {
             return Exit::Usage;
         };
         if matches!(command, Command::Repl(_) | Command::TestServer(_)) {
-            let report = Report::usage("this is for the command line, not for a prompt");
+            let report = Report::usage("this command does not run at the prompt");
             return self.fail(report);
         }
         if let (true, Some(connection)) = (is_on_open(command), commands::connection(command)) {
@@ -268,7 +298,7 @@ impl<'a> OpenPrompt<'a> {
             };
             return done.unwrap_or_else(|report| {
                 hosting.learn();
-                screen.fail(&hosting.with_location(report))
+                screen.fail(&hosting.with_location(report).at_prompt())
             });
         }
         // Any other command acts for the person: it reads and changes their files, or starts servers of its

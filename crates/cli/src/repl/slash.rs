@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use switchboard::host::State;
 use switchboard::policy::Audience;
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
@@ -100,15 +101,20 @@ impl OpenPrompt<'_> {
             }
             SlashVerb::Retry { name } => {
                 self.check_known(&name)?;
-                let status = self.hosting.host.restart(&name).await?;
+                // On a live connection the lists are read again; a server that is warming up keeps its process.
+                let host = &self.hosting.host;
+                let status = match host.server(&name)?.state {
+                    State::Connected => host.refresh(&name).await?,
+                    _ => host.restart(&name).await?,
+                };
                 self.hosting.learn();
-                servers::table_of(&[status], self.hosting.screen)?;
+                servers::table_of(&[status], &self.hosting)?;
                 return Ok(Exit::Ok);
             }
             SlashVerb::Roots { name, folders } => {
                 self.check_known(&name)?;
                 if !folders.is_empty() {
-                    role::person_only("tell a server of other folders")?;
+                    role::person_only("change the roots of a server")?;
                 }
                 return roots(&self.hosting, &name, &folders);
             }
@@ -141,10 +147,10 @@ impl OpenPrompt<'_> {
     ) -> Result<Exit, Failure> {
         self.check_known(name)?;
         if allow_all {
-            role::person_only("have questions left out with --allow-all")?;
+            role::person_only("use --allow-all")?;
         }
         if shared {
-            role::person_only("share a server with --shared")?;
+            role::person_only("use --shared")?;
         }
         let statuses = listing::connect(Some(name), &self.hosting).await?;
         self.hosting.learn();
@@ -164,13 +170,11 @@ impl OpenPrompt<'_> {
         match (allow_all, self.hosting.is_agent()) {
             (true, true) => host.allow_all(caller, name)?,
             (true, false) => {
-                talk(
-                    "you are asked about nothing anyway; --allow-all is for agents (`as AGENT`)\n",
-                );
+                talk("--allow-all is for agents (`as AGENT`): you are never asked\n");
             }
             (false, _) => {}
         }
-        servers::table_of(&statuses, self.hosting.screen)?;
+        servers::table_of(&statuses, &self.hosting)?;
         Ok(Exit::Ok)
     }
 
@@ -192,7 +196,13 @@ impl OpenPrompt<'_> {
         if names.contains(&name) {
             Ok(())
         } else {
-            Err(advise_adding(unknown_server(name, &names), name))
+            let report = unknown_server(name, &names);
+            // An agent cannot add servers.
+            Err(if self.hosting.is_agent() {
+                report
+            } else {
+                advise_adding(report, name)
+            })
         }
     }
 }
@@ -209,7 +219,7 @@ fn roots(hosting: &Hosting<'_>, server: &str, folders: &[PathBuf]) -> Result<Exi
     let roots = hosting.host.roots(server)?;
     if roots.is_empty() {
         talk(&format!(
-            "{server} is told of no folders; `/mcp roots {server} DIR` tells it of one\n"
+            "{server} has no roots; `/mcp roots {server} DIR` sets one\n"
         ));
     }
     for root in roots {
@@ -222,7 +232,7 @@ fn roots(hosting: &Hosting<'_>, server: &str, folders: &[PathBuf]) -> Result<Exi
     let is_told = hosting.host.may_ask_for_roots(server)?;
     if !folders.is_empty() && is_told == Some(false) {
         talk(&format!(
-            "{server} was connected without any, and can ask after `/mcp retry {server}`\n"
+            "{server} was connected without roots; `/mcp retry {server}` reconnects it\n"
         ));
     }
     Ok(Exit::Ok)

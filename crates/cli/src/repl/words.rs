@@ -110,15 +110,27 @@ pub(super) fn next(before: &str, offers: &Offers) -> (usize, Vec<Candidate>) {
         }
     };
     // A name that is changed by sanitising cannot be typed.
-    candidates.retain(|candidate| {
+    candidates.retain_mut(|candidate| {
         candidate.value.starts_with(word)
             && sanitise_line(&candidate.value) == candidate.value.as_str()
-            && !candidate.value.contains(char::is_whitespace)
+            && quote(&mut candidate.value)
     });
     // Sorted and without duplicates: several sources may offer the same name.
     candidates.sort_by(|a, b| a.value.cmp(&b.value));
     candidates.dedup_by(|a, b| a.value == b.value);
     (start, candidates)
+}
+
+/// Quotes the value of `key=value` if it has spaces; returns false for what cannot be typed.
+fn quote(candidate: &mut String) -> bool {
+    if !candidate.contains(char::is_whitespace) {
+        return true;
+    }
+    let quoted = candidate
+        .split_once('=')
+        .filter(|(_, value)| !value.contains('\''));
+    let quoted = quoted.map(|(key, value)| format!("{key}='{value}'"));
+    quoted.map(|quoted| *candidate = quoted).is_some()
 }
 
 fn verbs() -> Vec<Candidate> {
@@ -181,11 +193,13 @@ fn arguments(
         (Some(Place::Prompt), []) => candidates(&offers.prompts),
         (Some(Place::Prompt), [prompt, given @ ..]) => values(&offers.prompts, prompt, given, word),
         (Some(Place::Resource), []) => offers.servers.clone(),
-        (Some(Place::Resource), [server]) => {
+        (Some(Place::Resource), [server, picked @ ..])
+            if picked.is_empty() || verb == "context" =>
+        {
             let its = offers.resources.iter().filter(|(of, _)| of == server);
             let its = its.map(|(_, uri)| uri.clone());
             let templates = offers.templates.iter().filter(|(of, ..)| of == server);
-            // Templates can be read, but not watched.
+            // Templates can be read, but not watched or picked.
             let templates = templates.filter(|_| verb == "read");
             its.chain(templates.map(|(_, (uri, _))| uri.clone()))
                 .collect()
@@ -206,7 +220,7 @@ fn place(verb: &str) -> Option<Place> {
         | "export" | "diff" => Place::Server,
         "call" | "tool" => Place::Tool,
         "prompt" => Place::Prompt,
-        "read" | "watch" => Place::Resource,
+        "read" | "watch" | "context" => Place::Resource,
         _ => return None,
     })
 }
@@ -279,7 +293,10 @@ mod tests {
             tools: vec![
                 (
                     one("demo/echo"),
-                    vec![argument("message", &[]), argument("mode", &["loud", "low"])],
+                    vec![
+                        argument("message", &[]),
+                        argument("mode", &["loud", "low", "very low"]),
+                    ],
                 ),
                 (one("demo/bad\u{202e}name"), Vec::new()),
                 (one("files/read"), Vec::new()),
@@ -321,6 +338,7 @@ mod tests {
         assert_eq!(words("call demo/echo m"), ["message=", "mode="]);
         assert_eq!(words("call demo/echo message=x m"), ["mode="]);
         assert_eq!(words("call demo/echo mode=lo"), ["mode=loud", "mode=low"]);
+        assert_eq!(words("call demo/echo mode=v"), ["mode='very low'"]);
         assert_eq!(words("prompt demo/greeting "), ["name="]);
         assert_eq!(words("read demo f"), ["file:///readme.txt"]);
         assert_eq!(words("read demo n"), ["note:///{name}"]);

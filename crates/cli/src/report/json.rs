@@ -6,7 +6,7 @@ use switchboard::secret::Redactor;
 use switchboard::text::write_json_safe;
 
 use super::{Report, ReportSource};
-use crate::secrets::redact_json;
+use switchboard_terminal::json::redact_json;
 
 impl Report {
     /// Formats the report as one line of JSON, without secrets.

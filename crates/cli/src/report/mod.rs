@@ -10,6 +10,7 @@ use std::path::Path;
 use serde::Serialize;
 use switchboard::auth::AuthError;
 use switchboard::config::Config;
+use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::spec::{Layer, Origin};
 use switchboard::text::{shell_path, shell_word};
@@ -40,6 +41,8 @@ pub(crate) struct Report {
     whole: Option<Vec<String>>,
     causes: Vec<String>,
     hints: Vec<String>,
+    /// The command that shows more, without the program's name, for a report without a hint to paste.
+    look: Option<(&'static str, String)>,
     /// The JSON-RPC error of the server, if it sent one.
     rpc: Option<Raw>,
     /// The network fault as a stable word, and the HTTP status if there was one.
@@ -88,6 +91,7 @@ impl Report {
             whole: None,
             causes: Vec::new(),
             hints: Vec::new(),
+            look: None,
             rpc: None,
             fault: None,
             login: None,
@@ -182,12 +186,36 @@ impl Report {
             .filter(|_| origin.layer == Layer::Named);
         // Only a file that was named needs to be named again.
         let file = file.map(|file| format!(" --config {}", shell_path(&file.to_string_lossy())));
-        let look = format!(
-            "see what it offers: `switchboard tools {}{}`",
-            shell_word(entry.name().as_str()),
-            file.unwrap_or_default()
-        );
-        self.hint(look)
+        let tools = || {
+            let name = shell_word(entry.name().as_str());
+            ("see what it offers", format!("tools {name}"))
+        };
+        let (why, look) = self.look.take().unwrap_or_else(tools);
+        let file = file.unwrap_or_default();
+        self.hint(format!("{why}: `switchboard {look}{file}`"))
+    }
+
+    /// Writes commands as they are typed at the prompt, without the program's name.
+    pub(crate) fn at_prompt(mut self: Box<Self>) -> Box<Self> {
+        for hint in &mut self.hints {
+            *hint = hint.replace("`switchboard ", "`");
+        }
+        self
+    }
+
+    /// Sets the command that shows what a failed request was about.
+    pub(crate) fn look_at(mut self: Box<Self>, target: Target<'_>) -> Box<Self> {
+        let server = shell_word(target.server().as_str());
+        self.look = Some(match target {
+            Target::Tool { server, name } => {
+                let tool = format!("{server}/{name}");
+                ("see its arguments", format!("tool {}", shell_path(&tool)))
+            }
+            Target::Prompt { .. } => ("see its prompts", format!("prompts {server}")),
+            Target::Resource { .. } => ("see its resources", format!("resources {server}")),
+            _ => return self,
+        });
+        self
     }
 
     /// Returns true if a server, tool, resource or prompt does not exist.

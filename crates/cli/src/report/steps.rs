@@ -7,6 +7,8 @@ use switchboard::explain::{CredentialScheme, ServerEntry, Step, StepTarget, TryP
 use switchboard::spec::ServerName;
 use switchboard::text::{shell_path, shell_word};
 
+use crate::ask;
+
 /// Words every step. Text between backticks can be pasted.
 pub(crate) fn word_all(steps: &[Step]) -> Vec<String> {
     steps.iter().map(word).collect()
@@ -20,17 +22,17 @@ fn word(step: &Step) -> String {
             match purpose {
                 TryPurpose::Next => format!("then: {command}"),
                 TryPurpose::Repaired => format!("then try it again: {command}"),
-                TryPurpose::StillStarts => format!("see whether it still starts: {command}"),
+                TryPurpose::StillStarts => format!("check that it still starts: {command}"),
                 _ => command,
             }
         }
         Step::TryUrl { url } => try_url(url, ""),
-        Step::ReachAt { url } => format!("reach it there: {}", try_url(url, "")),
-        Step::FollowRedirect { url } => format!("if you trust that place: {}", try_url(url, "")),
+        Step::ReachAt { url } => format!("connect to it there: {}", try_url(url, "")),
+        Step::FollowRedirect { url } => format!("if you trust that host: {}", try_url(url, "")),
         Step::TrySse { url } => try_url(url, " --transport sse"),
         Step::DetectProtocol { target } => {
             let command = try_target(target, " --protocol auto");
-            format!("let it be found out: {command}")
+            format!("detect the protocol: {command}")
         }
         Step::RaiseTimeout {
             target: Some(target),
@@ -39,14 +41,10 @@ fn word(step: &Step) -> String {
         Step::RaiseTimeout { .. } => {
             "give it more time: add `--timeout 2m` to the command".to_owned()
         }
-        Step::Retry { server } => format!("`/mcp retry {}` tries at once", name(server.as_ref())),
-        Step::RefreshTools { server } => {
-            format!("`/mcp retry {}` lists them again", name(server.as_ref()))
-        }
-        Step::ListLeftovers => {
-            "see what earlier runs have left: `switchboard leftovers`".to_owned()
-        }
-        Step::EndLeftovers => "switchboard leftovers --end".to_owned(),
+        Step::Retry { server } => format!("try at once: {}", again(server.as_ref())),
+        Step::RefreshTools { server } => format!("list them again: {}", again(server.as_ref())),
+        Step::ListLeftovers => "list processes of earlier runs: `switchboard leftovers`".to_owned(),
+        Step::EndLeftovers => "end them: `switchboard leftovers --end`".to_owned(),
         Step::UseProxy => "behind a proxy: set `HTTPS_PROXY` and add `--proxy-from-env`".to_owned(),
         Step::TrustAuthority { url } => try_url(url, " --ca-file CA.pem"),
         Step::SendCredentials { url, scheme } => try_url(
@@ -59,28 +57,26 @@ fn word(step: &Step) -> String {
             },
         ),
         Step::LogIn { .. } => {
-            "it offers a login (OAuth), which takes the place of the header: leave that \
-                               out, and log in"
-                .to_owned()
+            "it offers a login (OAuth): leave the header out, and log in".to_owned()
         }
         Step::AllowStreams => {
-            "leave `--no-stream` out, or let the server answer with JSON".to_owned()
+            "leave `--no-stream` out, or make the server answer with JSON".to_owned()
         }
         Step::ApproveOnce { fingerprint } => {
-            format!("or for one run only: add `--trust {fingerprint}`")
+            format!("or for this run only: add `--trust {fingerprint}`")
         }
-        Step::ShareFolders => "tell it which folders it may use: write `\"roots\": [\"FOLDER\"]` \
-                               into its entry, or give --root FOLDER"
+        Step::ShareFolders => "name the folders that it may use: write `\"roots\": [\"FOLDER\"]` \
+                               into its entry, or add `--root FOLDER`"
             .to_owned(),
         Step::AnswerQuestions => {
-            "answer what it asks for: at a terminal, or with --answer KEY=VALUE".to_owned()
+            "answer its questions at a terminal, or with `--answer KEY=VALUE`".to_owned()
         }
         Step::CheckConfig { file, line } => {
             let file = file.display();
             let line = line.map(|line| format!(":{line}")).unwrap_or_default();
             let path = file.to_string();
             let check = format!("`switchboard config check {}`", shell_path(&path));
-            format!("mend {file}{line}; {check} says what is left")
+            format!("fix {file}{line}, then run {check}")
         }
         step => word_about_entry(step).unwrap_or_else(|| step.to_string()),
     }
@@ -89,7 +85,7 @@ fn word(step: &Step) -> String {
 /// Words a step about the entry of a server, if it is one.
 fn word_about_entry(step: &Step) -> Option<String> {
     Some(match step {
-        Step::EnableServer { entry } => format!("switch it on: {}", verb("enable", entry)),
+        Step::EnableServer { entry } => format!("enable it: {}", verb("enable", entry)),
         Step::ApproveServer { entry } => format!("approve it: {}", verb("trust approve", entry)),
         Step::ListTools { entry } => format!("see what it offers: {}", verb("tools", entry)),
         Step::ShowEntry { entry } => format!("look at its entry: {}", verb("config show", entry)),
@@ -108,9 +104,18 @@ fn word_about_entry(step: &Step) -> Option<String> {
                 }
                 None => format!("add `--env-passthrough {name}`"),
             };
-            format!("to pass {name} on although a user name is in it: {how}")
+            format!("to pass {name} on although it contains a user name: {how}")
         }
-        Step::NameVariables { entry } => match entry.place() {
+        Step::NameVariables {
+            name: Some(name),
+            entry,
+        } => match entry.place() {
+            Some(place) => format!(
+                "pass it on: write `\"env_passthrough\": [\"{name}\"]` into its entry: {place}"
+            ),
+            None => format!("pass it on: add `--env-passthrough {name}` to the command"),
+        },
+        Step::NameVariables { entry, .. } => match entry.place() {
             Some(place) => format!(
                 "variables reach a server only through `env` and `env_passthrough` of its entry: {place}"
             ),
@@ -156,6 +161,16 @@ fn try_url(url: &str, options: &str) -> String {
     format!("`switchboard tools --url {}{options}`", shell_path(url))
 }
 
+/// Writes the command that connects to a server and lists its tools again.
+fn again(server: Option<&ServerName>) -> String {
+    let verb = if ask::has_prompt() {
+        "/mcp retry"
+    } else {
+        "switchboard tools"
+    };
+    format!("`{verb} {}`", name(server))
+}
+
 /// Returns the name of a server as a word of a shell's line.
 fn name(server: Option<&ServerName>) -> String {
     let name = server.map_or("NAME", ServerName::as_str);
@@ -189,7 +204,7 @@ mod tests {
         let named = entry(Some("/a b/mcp.json"), true);
         assert_eq!(
             word(&Step::EnableServer { entry: named }),
-            "switch it on: `switchboard enable my-server --config '/a b/mcp.json'`"
+            "enable it: `switchboard enable my-server --config '/a b/mcp.json'`"
         );
     }
 
@@ -204,7 +219,7 @@ mod tests {
         let url = "https://example.com/$(id)".to_owned();
         assert_eq!(
             word(&Step::ReachAt { url }),
-            "reach it there: `switchboard tools --url 'https://example.com/$(id)'`"
+            "connect to it there: `switchboard tools --url 'https://example.com/$(id)'`"
         );
         let url = "https://example.com/mcp".to_owned();
         let scheme = CredentialScheme::Bearer;
@@ -227,7 +242,7 @@ mod tests {
                     name: "HTTPS_PROXY".to_owned(),
                     entry: without(),
                 },
-                "to pass HTTPS_PROXY on although a user name is in it: \
+                "to pass HTTPS_PROXY on although it contains a user name: \
                  add `--env-passthrough HTTPS_PROXY`"
                     .to_owned(),
             ),

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _};
 
 use switchboard::secret::Redactor;
 use switchboard::text::{excerpt, sanitise_line};
+use switchboard_terminal::path::shorten;
 
 use super::{Report, ReportSource};
 use crate::exit::Exit;
@@ -87,13 +88,15 @@ impl Report {
 impl ReportSource {
     /// Formats the place as editors read it, and the layer of the file.
     fn display(&self) -> Option<String> {
-        let file = self.file.as_deref()?;
+        let file = &shorten(self.file.as_deref()?);
         let place = match (self.line, self.column) {
             (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
             (Some(line), None) => format!("{file}:{line}"),
-            (None, _) => file.to_owned(),
+            (None, _) => file.clone(),
         };
         Some(match &self.layer {
+            // The file that was named.
+            Some(layer) if layer == "named" => format!("{place} (--config)"),
             Some(layer) => format!("{place} ({layer})"),
             None => place,
         })

@@ -43,8 +43,7 @@ impl Person {
         let mut is_edited = false;
         loop {
             self.show(asking, &request, is_edited, &mut dialogue);
-            let question =
-                "Send it? [y]es; [e]dit first; [s]ession, also what it asks later; [N]o: ";
+            let question = "Send it? [y]es, [e]dit first, [s]ession (later requests too), [N]o: ";
             let Some(answer) = dialogue.ask(question).await else {
                 ask::leave(&asking.server);
                 return SamplingApproval::No;
@@ -55,7 +54,7 @@ impl Person {
                 // An edited request is consented to once: a yes for the session would cover requests that
                 // were never seen.
                 "s" | "session" if !is_edited => return SamplingApproval::Session,
-                "s" | "session" => dialogue.say("It was changed: send it with [y]es.\n"),
+                "s" | "session" => dialogue.say("Changed. [y]es sends it.\n"),
                 "e" | "edit" => {
                     let prompt = &request.prompt;
                     match edit::edit(prompt, &self.environment, &mut dialogue).await {
@@ -65,7 +64,7 @@ impl Person {
                         }
                         Editing::Failed(why) => {
                             let why = self.safe(&why);
-                            dialogue.say(&format!("Nothing was changed: {why}.\n"));
+                            dialogue.say(&format!("The edit was not used: {why}.\n"));
                         }
                     }
                 }
@@ -134,7 +133,7 @@ impl Person {
         let mut shown = Vec::new();
         show::parts("it", &answer.parts, &self.secrets, &mut shown);
         dialogue.say(&lines(&shown));
-        let answer = dialogue.ask("Let the server have it? [y/N] ").await;
+        let answer = dialogue.ask("Send this answer to the server? [y/N] ").await;
         if answer.is_none() {
             ask::leave(&request.server);
         }

@@ -30,7 +30,7 @@ fn literals_that_are_named_like_secrets_are_shown_whole_at_a_terminal() {
         "env": {"API_KEY": "c4nary-two"},
     }}));
     for (args, question) in [
-        (&["tools", "evil"][..], "Use it?"),
+        (&["tools", "evil"][..], "Approve?"),
         (&["trust", "approve", "evil"], "[y/N]"),
         (&["import", ".mcp.json"], "[y/N]"),
     ] {
@@ -70,7 +70,7 @@ fn what_runs_stands_right_above_the_question_however_long_the_entry_is() {
         "command": "sh", "args": ["-c", format!("touch it; {padding}")], "env": env,
     }}));
     for (args, question) in [
-        (&["tools", "evil"][..], "Use it?"),
+        (&["tools", "evil"][..], "Approve?"),
         (&["trust", "approve", "evil"], "approve it?"),
         (&["import", ".mcp.json"], "write this to"),
     ] {
@@ -108,7 +108,7 @@ fn no_text_of_an_entry_begins_a_line_of_its_own() {
     let servers: serde_json::Map<String, Value> = home.collect();
     let home = cloned(&Value::Object(servers));
     for name in ["s0", "s7", "s23", "s41", "s59"] {
-        let (screen, _) = asked(&home, &["tools", name], "Use it?", columns);
+        let (screen, _) = asked(&home, &["tools", name], "Approve?", columns);
         let faked = screen
             .lines()
             .any(|line| line.trim_start().starts_with("program: /usr/bin/true"));
@@ -131,7 +131,7 @@ fn spaces_tabs_and_other_directions_hide_nothing_at_a_terminal() {
         ("tabs", r#""true\t\t\t\t\t\t;touch-it""#),
         ("turned", r#""\u{5d0}\u{5d1} ;touch-it""#),
     ] {
-        let (screen, _) = asked(&home, &["tools", name], "Use it?", 200);
+        let (screen, _) = asked(&home, &["tools", name], "Approve?", 200);
         assert!(screen.contains(expected), "{name}: {screen}");
     }
 }
@@ -148,14 +148,15 @@ fn an_approval_of_less_says_why_it_is_asked_again() {
     let run = home.run(&["tools", "evil"]);
     assert_eq!(run.code, Some(7), "{run:?}");
     assert!(
-        run.stderr.contains("approved when less of it was bound"),
+        run.stderr
+            .contains("approval covers less than approvals do now"),
         "{run:?}"
     );
     let why = "asked again: you approved this entry before Switchboard also bound the content of its files";
     assert!(run.stderr.contains(why), "{run:?}");
-    let (screen, _) = asked(&home, &["tools", "evil"], "Use it?", 200);
+    let (screen, _) = asked(&home, &["tools", "evil"], "Approve?", 200);
     assert!(
-        screen.contains("was approved before Switchboard also bound"),
+        screen.contains("was approved by an older version"),
         "{screen}"
     );
     assert_eq!(

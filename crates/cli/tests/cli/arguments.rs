@@ -11,7 +11,7 @@ fn a_missing_argument_is_named() {
             2,
             "",
             "error: argument \"message\": missing (string)\n  server: demo\n  \
-             signature: echo(message: string)\n  sent: no: nothing was called\n"
+             signature: echo(message: string)\n  sent: no, nothing was called\n"
         )
     );
 }
@@ -26,7 +26,7 @@ fn all_that_is_wrong_is_said_at_once() {
             "error: 2 arguments do not fit\n  server: demo\n  \
              signature: slow_operation(duration?: number, steps?: integer)\n  \
              stepz: unknown argument; did you mean \"steps\"?\n  \
-             duration: expected number, found \"long\"\n  sent: no: nothing was called\n"
+             duration: expected number, found \"long\"\n  sent: no, nothing was called\n"
         )
     );
 }

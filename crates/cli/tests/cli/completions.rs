@@ -324,6 +324,7 @@ fn the_manual_lists_every_verb_and_each_has_its_page() {
             request.is_none_or(|request| {
                 [
                     "TH", "SH", "SS", "PP", "TP", "RS", "RE", "IP", "br", "ie", "el", "nf", "fi",
+                    "B", "I", "BR", "IR",
                 ]
                 .contains(&request)
             })

@@ -31,7 +31,7 @@ fn layered() -> Home {
         r#"{"mcpServers": {
   "both": {"command": "sh", "args": ["-c", "x y", "--token", "hunter2"],
            "env": {"API_KEY": "hunter2", "T": "${T:-hunter2}"}},
-  "bad": {"comand": "hunter2"}
+  "bad": {"comand": "npx"}
 }}"#,
     );
     home
@@ -50,7 +50,7 @@ both
   command: sh -c \"x y\" --token ***
   env: API_KEY=***
   env: T=${T:-***}
-  approval: waits for `switchboard trust approve`
+  approval: needed; `switchboard trust approve` asks
   hides: ~/config/switchboard/mcp.json:4 (user)
 
 wiki
@@ -66,8 +66,8 @@ above
   from: ~/.mcp.json:1 (ancestor:~)
   type: stdio
   command: a
-  disabled: `switchboard enable` switches it on
-  approval: waits for `switchboard trust approve`
+  disabled: `switchboard enable` enables it
+  approval: needed; `switchboard trust approve` asks
 ",
             "warning: ~/p/.mcp.json:4:3: server \"bad\": neither `command` nor `url` is there\n"
         )
@@ -108,13 +108,13 @@ fn a_server_that_is_described_wrongly_says_where() {
              expected: `command` for a program that is started, or `url` for a server that runs\n  \
              the file says:\n    \
              | 3 |            \"env\": {\"API_KEY\": \"***\", \"T\": \"***\"}},\n    \
-             | 4 |   \"bad\": {\"comand\": \"***\"}\n    |   |   ^^^^^\n    | 5 | }}\n  \
+             | 4 |   \"bad\": {\"comand\": \"npx\"}\n    |   |   ^^^^^\n    | 5 | }}\n  \
              one that is started looks like this:\n    \
              | \"bad\": { \"command\": \"npx\", \"args\": [\"-y\", \"PACKAGE\"] }\n  \
              one that runs elsewhere looks like this:\n    \
              | \"bad\": { \"url\": \"https://HOST/mcp\" }\n  what to do:\n    \
              - write `command` for \"comand\"\n    \
-             - mend ~/p/.mcp.json:4; `switchboard config check ~/p/.mcp.json` says what is left\n"
+             - fix ~/p/.mcp.json:4, then run `switchboard config check ~/p/.mcp.json`\n"
         )
     );
     let error = home.run(&["config", "show", "bad", "--json"]).error();
@@ -145,13 +145,13 @@ fn all_problems_are_shown_with_their_places() {
             "\
 warning: ~/p/.mcp.json:4:11: server \"bad\": unknown key \"comand\"
     3 |            \"env\": {\"API_KEY\": \"***\", \"T\": \"***\"}},
-    4 |   \"bad\": {\"comand\": \"***\"}
+    4 |   \"bad\": {\"comand\": \"npx\"}
       |           ^^^^^^^^
     5 | }}
   what to do: did you mean `command`?
 error: ~/p/.mcp.json:4:3: server \"bad\": neither `command` nor `url` is there
     3 |            \"env\": {\"API_KEY\": \"***\", \"T\": \"***\"}},
-    4 |   \"bad\": {\"comand\": \"***\"}
+    4 |   \"bad\": {\"comand\": \"npx\"}
       |   ^^^^^
     5 | }}
   expected: `command` for a program that is started, or `url` for a server that runs
@@ -265,7 +265,7 @@ fn secretive(next: &mut dyn FnMut() -> String) -> String {
     format!(
         r#""local": {{"command": "sh", "args": [{}], "env": {{{}, "TOKEN": "${{T:-{}}}"}}, "odd_secret": "{}"}},
            "remote": {{"url": "https://me:{user}@example.com/mcp?key={key}#{part}", "headers": {{{}}}}},
-           "broken": {{"comand": "{}", "env": ["{}"]}}"#,
+           "broken": {{"comand": "npx", "args": ["--token", "{}"], "env": ["{}"]}}"#,
         args.join(", "),
         env.join(", "),
         next(),

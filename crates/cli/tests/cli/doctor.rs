@@ -50,13 +50,11 @@ fn a_server_that_works_is_all_well() {
     for era in ["legacy", "modern"] {
         let home = home(&json!({"good": server(&["--era", era])}));
         let run = home.run(&["doctor"]);
-        assert_eq!(
-            (run.code, run.stderr.as_str()),
-            (Some(0), "1 server: 1 connected\n"),
-            "{run:?}"
-        );
-        assert!(run.stdout.starts_with("good: connected  20"), "{run:?}");
-        assert_eq!(run.stdout.lines().count(), 1, "{run:?}");
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:?}");
+        let lines: Vec<&str> = run.stdout.lines().collect();
+        assert!(lines[0].starts_with("   SERVER  STATUS"), "{run:?}");
+        assert!(lines[1].starts_with("ok good    connected  20"), "{run:?}");
+        assert_eq!(lines[2..], ["", "1 server: connected"], "{run:?}");
         let all = document(&home.run(&["doctor", "good", "--json"]));
         assert_eq!((&all["exit"], &all["findings"]), (&json!(0), &json!([])));
         let good = &all["servers"][0];
@@ -166,10 +164,11 @@ fn what_is_wrong_with_files_is_said_once() {
     assert_eq!(run.code, Some(6), "{run:?}");
     assert!(
         run.stdout
-            .starts_with("in general\n  ! config: ~/p/.mcp.json:2:"),
+            .contains("\n\ngeneral\n  ! config: ~/p/.mcp.json:2:"),
         "{run:?}"
     );
-    assert_eq!(run.stderr, "1 server: 1 connected\n");
+    assert!(run.stdout.ends_with("\n\n1 server: connected\n"), "{run:?}");
+    assert_eq!(run.stderr, "");
 }
 
 #[test]
@@ -211,11 +210,15 @@ fn it_is_for_the_owner_and_for_servers_that_there_are() {
     assert_eq!(home.run(&["doctor", "--as", "a"]).code, Some(2));
     let run = home.run(&["doctor", "goood"]);
     assert_eq!(run.code, Some(6), "{run:?}");
-    assert!(run.stderr.contains("did you mean \"good\"?"), "{run:?}");
+    assert!(
+        run.stderr
+            .contains("did you mean `switchboard doctor good`?"),
+        "{run:?}"
+    );
     let line = format!("{} test-server", env!("CARGO_BIN_EXE_switchboard"));
     let run = home.run(&["doctor", "--stdio", &line]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stdout.starts_with("stdio: connected"), "{run:?}");
+    assert!(run.stdout.contains("\nok stdio   connected"), "{run:?}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_server_is_added_to_the_persons_own_file() {
             "",
             "error: there is a server \"x\" in this file already\n  server: x\n  \
              file: ~/config/switchboard/mcp.json (user)\n  what to do:\n    \
-             - use another name, or --replace to take its place\n"
+             - use another name, or --replace to replace it\n"
         )
     );
     assert_eq!(
@@ -104,11 +104,11 @@ fn a_secret_in_clear_is_pointed_out_and_not_shown() {
         said(
             0,
             "added x to ~/config/switchboard/mcp.json\n",
-            "warning: the variable API_KEY looks like a secret and stands in \
-             ~/config/switchboard/mcp.json in clear: write '${API_KEY}' instead, and set the \
+            "warning: the variable API_KEY looks like a secret and is in \
+             ~/config/switchboard/mcp.json in clear text: write '${API_KEY}' instead, and set the \
              variable where switchboard runs\n\
-             warning: argument 2 looks like a secret and stands in \
-             ~/config/switchboard/mcp.json in clear: write '${NAME}' instead, and set the \
+             warning: argument 2 looks like a secret and is in \
+             ~/config/switchboard/mcp.json in clear text: write '${NAME}' instead, and set the \
              variable where switchboard runs\n"
         )
     );
@@ -228,14 +228,14 @@ fn which_of_two_servers_of_a_name_is_used_is_said() {
     let run = home.run(&["add", "x", "-s", "project", "--", "theirs"]);
     assert_eq!(
         run.stderr,
-        "note: here it is used instead of the server of that name in \
+        "note: here it replaces the server of the same name in \
          ~/config/switchboard/mcp.json:3 (user)\n"
     );
     let run = home.run(&["add", "x", "--replace", "--", "mine"]);
     assert_eq!(
         run.stderr,
-        "warning: it is not used here, because ~/p/.mcp.json:3 (project) describes a server of \
-         that name\n"
+        "warning: it is not used here: ~/p/.mcp.json:3 (project) defines a server of \
+         the same name\n"
     );
     let run = home.run(&["disable", "x", "-s", "user"]);
     assert_eq!(
@@ -243,7 +243,7 @@ fn which_of_two_servers_of_a_name_is_used_is_said() {
         said(
             0,
             "disabled x in ~/config/switchboard/mcp.json\n",
-            "warning: it makes no difference here, because the server of that name in \
+            "warning: no effect here: the server of the same name in \
              ~/p/.mcp.json:3 (project) is used\n"
         )
     );
@@ -252,7 +252,7 @@ fn which_of_two_servers_of_a_name_is_used_is_said() {
         said(
             0,
             "removed x from ~/p/.mcp.json, and its approval\n",
-            "note: the server of that name in ~/config/switchboard/mcp.json:3 (user) is used now\n"
+            "note: the server of the same name in ~/config/switchboard/mcp.json:3 (user) is used now\n"
         )
     );
     assert_eq!(home.run(&["trust", "list"]), said(0, "", ""));
@@ -277,9 +277,9 @@ fn a_switch_keeps_an_approval_and_gives_none() {
     assert_eq!(home.run(&["trust", "approve", "x", "--yes"]).code, Some(0));
     for (verb, line) in [
         ("disable", "disabled x in ~/p/.mcp.json\n"),
-        ("disable", "x is disabled in ~/p/.mcp.json already\n"),
+        ("disable", "x is already disabled in ~/p/.mcp.json\n"),
         ("enable", "enabled x in ~/p/.mcp.json\n"),
-        ("enable", "x is enabled in ~/p/.mcp.json already\n"),
+        ("enable", "x is already enabled in ~/p/.mcp.json\n"),
     ] {
         assert_eq!(home.run(&[verb, "x"]), said(0, line, ""));
         let run = home.run(&["trust", "show", "x"]);
@@ -294,7 +294,7 @@ fn a_name_that_nobody_has_is_not_guessed() {
     home.run(&["add", "time", "--", "run"]);
     let stderr = "error: there is no server named \"tiem\"\n  what to do:\n    \
                   - did you mean \"time\"?\n    \
-                  - `switchboard config show` lists those that there are\n";
+                  - `switchboard config show` lists all servers\n";
     for verb in ["remove", "enable", "disable"] {
         assert_eq!(home.run(&[verb, "tiem"]), said(6, "", stderr));
         let run = home.run(&[verb, "tiem", "--json"]);
@@ -308,7 +308,7 @@ fn a_name_that_nobody_has_is_not_guessed() {
             "",
             "error: there is no server named \"time\" in a file of this folder\n  what to do:\n    \
              - there is one in ~/config/switchboard/mcp.json:3 (user)\n    \
-             - `switchboard config show` lists those that there are\n"
+             - `switchboard config show` lists all servers\n"
         )
     );
 }
@@ -374,7 +374,7 @@ fn a_link_in_a_project_leads_nowhere() {
             6,
             "",
             "error: the file is a link\n  file: ~/p/.mcp.json (project)\n  what to do:\n    \
-             - put the file itself there\n"
+             - replace the link with the file\n"
         )
     );
     assert_eq!(home.read(MINE), before);

@@ -1,9 +1,10 @@
 //! What servers ask the person: a form, a visit to an address, and answers that are known beforehand.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::pty::Pty;
@@ -56,9 +57,9 @@ fn a_form_is_filled_in_at_a_terminal_in_both_eras() {
         pty.wait_for("Name (required)\r\n  | The name to greet you by");
         pty.wait_for("name: ");
         pty.send(b"\r");
-        pty.wait_for("an answer is needed");
+        pty.wait_for("a value is required");
         pty.send(b"Bob\r");
-        pty.wait_for("To be sent to \"demo\":\r\n  Name: Bob");
+        pty.wait_for("This will be sent to \"demo\":\r\n  Name: Bob");
         pty.wait_for("Send it?");
         pty.send(b"e\r");
         pty.wait_for("name [Bob]: ");
@@ -93,12 +94,12 @@ fn every_kind_of_field_is_asked_for_and_what_it_does_not_take_is_said() {
         ("mail: ", "nobody"),
         ("an email address", "ada@example.com"),
         ("age [3]: ", "10"),
-        ("9 is the largest that is taken", ""),
+        ("must be at most 9", ""),
         ("sure: ", "perhaps"),
-        ("yes or no is wanted", "yes"),
+        ("enter yes or no", "yes"),
         ("2. Large", "2"),
         ("days: ", "mo, tu"),
-        ("at most 1 choices are taken", "tu"),
+        ("must have at most 1 choices", "tu"),
         ("note [gone]: ", "-"),
         ("Send it?", "y"),
     ] {
@@ -154,7 +155,7 @@ fn with_mine(script: &Script) -> Home {
 fn prompt(script: &Script) -> (Home, Pty) {
     let home = with_mine(script);
     let mut pty = Pty::start(at_home(&home, &[]), 100);
-    pty.wait_for("Ctrl-D leaves");
+    pty.wait_for("Ctrl-D exits");
     pty.wait_for("switchboard> ");
     (home, pty)
 }
@@ -262,37 +263,109 @@ def call(request):
     answer(request, text(" ".join(sorted(set(answers))) + " " + str(len(answers))))
 "#,
     );
-    let run = switchboard(&stdio(&script.command(), &[]));
+    let run = switchboard(&stdio(&script.command(), &["--answer", "other=1"]));
     assert_eq!(run.stdout, "decline 500\n");
     assert_eq!(run.stderr.lines().count(), 51, "{}", run.stderr);
     assert!(
         run.stderr
-            .ends_with("(more of this is not told before the next command)\n")
+            .ends_with("(further messages are hidden until the next command)\n")
     );
 }
 
 #[test]
-fn where_nobody_can_answer_the_answer_is_no() {
-    let piped = switchboard(&["call", "demo/ask_name"]);
+fn where_no_person_can_answer_the_answer_is_no() {
+    // Answers for other fields are given, so that servers may ask.
+    let call = ["call", "demo/ask_name", "--answer", "other=1"];
+    let piped = switchboard(&call);
     assert_eq!(
         (piped.code, piped.stdout.as_str()),
         (Some(0), "The question was declined.\n")
     );
     assert!(
-        piped.stderr.contains("nobody is here to answer"),
+        piped.stderr.contains("there is no terminal to answer at"),
         "{piped:?}"
     );
-    let quiet = switchboard(&["call", "demo/ask_name", "-q"]);
+    let quiet = switchboard(&[&call[..], &["-q"]].concat());
     assert_eq!(quiet, said(0, "The question was declined.\n", ""));
-    let json = switchboard(&["call", "demo/ask_name", "--json"]);
+    let json = switchboard(&[&call[..], &["--json"]].concat());
     assert_eq!((json.code, json.stderr.as_str()), (Some(0), ""));
     let wrong = switchboard(&["call", "demo/ask_name", "--answer", "name:=3"]);
     assert!(
-        wrong
-            .stderr
-            .contains("demo asks for name: a text is wanted"),
+        wrong.stderr.contains("demo asks for name: enter text"),
         "{wrong:?}"
     );
+}
+
+/// The elicitation that a traced run declared: in `initialize`, or with its first modern request.
+fn declared(trace: &Path) -> Value {
+    let text = fs::read_to_string(trace).unwrap();
+    let messages = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let capabilities = messages.filter_map(|line| {
+        let params = &line["message"]["params"];
+        let modern = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+        let capabilities = [&params["capabilities"], modern];
+        let found = capabilities.into_iter().find(|it| it.is_object());
+        found.cloned()
+    });
+    // A server that does not know the modern era is asked twice, with the same capabilities.
+    let all: Vec<Value> = capabilities.map(|it| it["elicitation"].clone()).collect();
+    assert!(!all.is_empty(), "{text}");
+    assert!(all.iter().all(|one| *one == all[0]), "{text}");
+    all[0].clone()
+}
+
+#[test]
+fn a_pipe_declares_no_elicitation_that_it_cannot_answer() {
+    for era in ["legacy", "2026-07-28"] {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("trace");
+        let list = |more: &[&'static str]| {
+            let list = ["tools", "demo", "--protocol", era, "--trace"];
+            let mut args: Vec<String> = list.iter().map(ToString::to_string).collect();
+            args.push(trace.display().to_string());
+            args.extend(more.iter().map(ToString::to_string));
+            args
+        };
+        let piped = |more: &[&'static str]| {
+            let args = list(more);
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let run = switchboard(&args);
+            assert_eq!(run.code, Some(0), "{run:?}");
+            let declared = declared(&trace);
+            fs::remove_file(&trace).unwrap();
+            declared
+        };
+        assert_eq!(piped(&[]), Value::Null, "{era}");
+        assert_eq!(piped(&["--json"]), Value::Null, "{era}");
+        // Forms can be answered with these, and no visits to addresses.
+        let forms = piped(&["--answer", "name=Ada"]);
+        assert!(
+            forms.is_object() && forms["url"].is_null(),
+            "{era}: {forms}"
+        );
+        // A terminal declares both.
+        let args = list(&[]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let pty = Pty::spawn(&args, &[], 80);
+        assert_eq!(pty.finish().0, 0);
+        let both = declared(&trace);
+        assert!(
+            both["form"].is_object() && both["url"].is_object(),
+            "{era}: {both}"
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_has_to_ask_fails_on_a_pipe_and_says_why() {
+    for era in ["legacy", "2026-07-28"] {
+        let run = switchboard(&["call", "demo/ask_name", "--protocol", era]);
+        assert_ne!(run.code, Some(0), "{era}: {run:?}");
+        let text = format!("{}{}", run.stdout, run.stderr);
+        assert!(text.contains("elicitation"), "{era}: {text}");
+    }
 }
 
 #[test]

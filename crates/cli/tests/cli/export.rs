@@ -103,7 +103,10 @@ fn no_value_is_filled_in_and_nothing_is_run() {
         assert!(output.status.success(), "{client} {all}");
         assert!(!all.contains("hunter2"), "{client} {all}");
         assert!(all.contains("OWN_TOKEN"), "{client} {all}");
-        assert!(all.contains("is not approved here"), "{client} {all}");
+        assert!(
+            all.contains("defined by this project and not approved"),
+            "{client} {all}"
+        );
     }
     assert!(!home.has_canary());
 }

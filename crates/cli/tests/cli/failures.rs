@@ -111,7 +111,7 @@ fn a_call_that_takes_too_long_is_a_timeout() {
     );
     assert!(
         run.stderr
-            .contains("  sent: yes: the server may have done it\n"),
+            .contains("  sent: yes, so it may have taken effect\n"),
         "{}",
         run.stderr
     );
@@ -138,10 +138,10 @@ def call(request):
             Some(10),
             "",
             "error: the server ended with exit code 42 during the call\n  server: dying\n  \
-             command: python3 [folder]/server.py\n  sent: yes: the server may have done it\n  \
+             command: python3 [folder]/server.py\n  sent: yes, so it may have taken effect\n  \
              last lines of stderr:\n    | out of cheese\n  possible causes:\n    \
-             - its own words say why\n  what to do:\n    \
-             - see whether it still starts: `switchboard tools --stdio \"python3 [folder]/server.py\"`\n"
+             - see its output above\n  what to do:\n    \
+             - check that it still starts: `switchboard tools --stdio \"python3 [folder]/server.py\"`\n"
         )
     );
 }
@@ -195,4 +195,42 @@ def call(request):
             "\n"
         )
     );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_message_names_its_server_once() {
+    let home = crate::home::Home::new();
+    let own = env!("CARGO_BIN_EXE_switchboard");
+    let shell = |line: &str| serde_json::json!({"command": "/bin/sh", "args": ["-c", line]});
+    let servers = serde_json::json!({
+        "good": {"command": own, "args": ["test-server"]},
+        "gone": {"command": "no-such-command-anywhere"},
+        "loud": shell("echo loud: loud >&2; exit 3"),
+        "mute": shell("cat > /dev/null"),
+        "off": {"command": own, "disabled": true},
+    });
+    let file = serde_json::json!({ "mcpServers": servers }).to_string();
+    home.write("config/switchboard/mcp.json", &file);
+    let names = ["good", "gone", "loud", "mute", "off"];
+    let mut commands: Vec<Vec<&str>> = ["servers", "tools", "resources", "prompts", "context"]
+        .iter()
+        .map(|verb| vec![*verb])
+        .collect();
+    for name in names {
+        commands.push(vec!["tools", name]);
+        commands.push(vec!["ping", name]);
+        commands.push(vec!["read", name, "no:thing"]);
+    }
+    for mut command in commands {
+        command.extend(["--timeout", "2s"]);
+        let run = home.run(&command);
+        for line in format!("{}\n{}", run.stdout, run.stderr).lines() {
+            // The server's own words are quoted behind a bar.
+            let is_quoted = line.trim_start().starts_with('|');
+            let twice = |name: &&&str| line.contains(&format!("{name}: {name}: "));
+            let found = names.iter().find(twice).filter(|_| !is_quoted);
+            assert_eq!(found, None, "{command:?}: {line}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -15,7 +16,17 @@ pub(crate) struct Home(TempDir);
 impl Home {
     /// A home whose only program, `sh`, tells on whoever runs it.
     pub(crate) fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
+        Self::of(tempfile::tempdir().unwrap())
+    }
+
+    /// A home whose path is as long on every machine, for screens that are wrapped.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn in_tmp() -> Self {
+        Self::of(tempfile::tempdir_in("/tmp").unwrap())
+    }
+
+    fn of(folder: TempDir) -> Self {
+        let home = Self(folder);
         let canary = home.path("canary");
         let script = format!("#!/bin/sh\necho \"$@\" >> '{}'\n", canary.display());
         home.write("bin/sh", &script);
@@ -42,6 +53,22 @@ impl Home {
         self.write(&path, script);
         let mode = fs::Permissions::from_mode(0o755);
         fs::set_permissions(self.path(&path), mode).unwrap();
+    }
+
+    /// Waits for the address that the program `browser` of this home was to open, and takes it.
+    pub(crate) fn opened_address(&self) -> String {
+        let file = self.path("opened");
+        let ends = Instant::now() + Duration::from_secs(30);
+        loop {
+            let text = fs::read_to_string(&file).unwrap_or_default();
+            if text.ends_with('\n') {
+                fs::remove_file(&file).unwrap();
+                // One argument: no shell has taken the address apart.
+                return text.trim().strip_prefix("1:").unwrap().to_owned();
+            }
+            assert!(Instant::now() < ends, "no browser was opened");
+            std::thread::yield_now();
+        }
     }
 
     pub(crate) fn read(&self, path: &str) -> String {

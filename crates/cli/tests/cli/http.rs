@@ -29,30 +29,6 @@ fn a_tool_of_a_server_at_a_url_is_called() {
     assert_eq!(document["server"], "http");
 }
 
-/// The page has a port of its own; the server here takes any.
-#[test]
-fn the_example_in_the_documentation_prints_what_is_shown() {
-    const SHOWN: &str = "http://127.0.0.1:8808";
-    let page = include_str!("../../../../docs/cli.md");
-    let server = Serving::start(&[]);
-    let here = server.url().trim_end_matches("/mcp");
-    let (_, example) = page
-        .split_once("$ switchboard test-server --port 8808")
-        .unwrap();
-    let (example, _) = example.split_once("```").unwrap();
-    let mut ran = 0;
-    for block in example.split("\n$ switchboard ").skip(1) {
-        let (command, output) = block.split_once('\n').unwrap();
-        let words = shlex::split(&command.replace(SHOWN, here)).unwrap();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let run = switchboard(&words);
-        let printed = format!("{}{}", run.stdout, run.stderr).replace(here, SHOWN);
-        assert_eq!(printed.trim_end(), output.trim_end(), "{command}");
-        ran += 1;
-    }
-    assert_eq!(ran, 2);
-}
-
 #[test]
 fn the_older_transport_is_found_or_ordered() {
     let server = Serving::start(&["--transport", "sse"]);
@@ -177,7 +153,7 @@ fn whoever_is_not_let_in_sees_the_challenge_and_a_header_to_send() {
             3,
             "",
             &format!(
-                "error: the server wants to know who you are\n  server: http\n  \
+                "error: the server requires authentication\n  server: http\n  \
                  failed at: server/discover\n  url: {0}\n  status: 401 Unauthorized\n  \
                  challenge: Bearer error=\"invalid_token\"\n  the answer begins:\n    \
                  | who are you?\n  possible causes:\n    \
@@ -219,29 +195,24 @@ fn each_failure_of_a_call_has_its_own_exit_code_and_words() {
             "status",
             "the server is not available",
         ),
-        (
-            "status=403@echo",
-            3,
-            "status",
-            "the server does not let you in",
-        ),
+        ("status=403@echo", 3, "status", "the server denies access"),
         (
             "redirect-other-origin=307@echo",
             4,
             "redirect",
-            "the server sent us elsewhere, where what you send is not taken to",
+            "the server redirects to another place, and Switchboard does not follow",
         ),
         (
             "wrong-content-type=echo",
             11,
             "content-type",
-            "the server answered with a web page, not with a message",
+            "the server answered with a web page, not with an MCP message",
         ),
         (
             "empty-200=echo",
             11,
             "no-answer",
-            "the server took the request and gave no answer to it",
+            "the server accepted the request but did not answer it",
         ),
         (
             "huge-body=11@echo",
@@ -286,7 +257,7 @@ fn a_proxy_is_used_when_the_person_says_so() {
     };
     assert_eq!(run(&[])["fault"], "connect");
     let error = run(&["--proxy-from-env"]);
-    assert_eq!(error["message"], "the proxy wants to know who you are");
+    assert_eq!(error["message"], "the proxy requires authentication");
     assert!(
         proxy.first_request().starts_with(&format!("POST {url} ")),
         "{}",

@@ -134,8 +134,8 @@ fn what_is_imported_into_a_project_waits_for_approval() {
         said(
             0,
             "imported x from ~/p/.vscode/mcp.json:1 (project) to ~/p/.mcp.json\n",
-            "warning: x: the variable API_KEY looks like a secret and stands in ~/p/.mcp.json in \
-             clear: write '${API_KEY}' instead, and set the variable where switchboard runs\n\
+            "warning: x: the variable API_KEY looks like a secret and is in ~/p/.mcp.json in \
+             clear text: write '${API_KEY}' instead, and set the variable where switchboard runs\n\
              note: x asks for the input \"b\"\n\
              note: nothing of it is approved: `switchboard trust approve` asks\n"
         )
@@ -262,4 +262,117 @@ fn a_file_that_cannot_be_read_says_where() {
         run.stderr
     );
     assert!(!run.stderr.contains("hunter2"), "{}", run.stderr);
+}
+
+/// A home with files of four clients: one with a secret, one that is the project's.
+fn many_clients() -> Home {
+    let home = Home::new();
+    home.write(
+        "config/goose/config.yaml",
+        "GOOSE_MODEL: x\nextensions:\n  developer:\n    type: builtin\n    enabled: true\n  \
+         wiki:\n    type: stdio\n    cmd: uvx\n    args:\n      - wiki-server\n    \
+         envs:\n      LEVEL: info\n    env_keys: [WIKI_TOKEN]\n    timeout: 300\n    enabled: true\n  \
+         far:\n    type: streamable_http\n    uri: https://far.example/mcp\n",
+    );
+    home.write(
+        ".mcporter/mcporter.json",
+        r#"{"imports": ["cursor"], "mcpServers": {
+            "linear": {"baseUrl": "https://linear.example/mcp", "headers": {"X": "$env:LINEAR"}}}}"#,
+    );
+    home.write(
+        ".codex/config.toml",
+        "[mcp_servers.files]\ncommand = \"npx\"\nargs = [\"files\"]\n\
+         [mcp_servers.files.tools.read]\napproval_mode = \"approve\"\n\
+         [mcp_servers.files.tools.erase]\nenabled = false\n",
+    );
+    home.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"gh": {"command": "npx", "args": ["gh"],
+            "env": {"GITHUB_TOKEN": "ghp_abcdefghij0123456789abcdefghij012345"}}}}"#,
+    );
+    home.write(
+        "p/.vscode/mcp.json",
+        r#"{"servers": {"theirs": {"command": "sh"}}}"#,
+    );
+    home
+}
+
+#[test]
+fn without_a_client_the_own_files_of_all_are_imported() {
+    let home = many_clients();
+    let run = home.run(&["import", "--dry-run"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let names = |run: &crate::run::Run| -> Vec<String> {
+        let lines = run.stdout.lines();
+        let mut names: Vec<String> = lines
+            .filter_map(|line| {
+                line.split_whitespace()
+                    .find(|word| !["would", "import", "imported"].contains(word))
+            })
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        names
+    };
+    let all = ["far", "files", "gh", "linear", "wiki"];
+    assert_eq!(names(&run), all, "{run:?}");
+    for told in [
+        "goose: 2 servers in ~/config/goose/config.yaml",
+        "mcporter: 1 server in ~/.mcporter/mcporter.json",
+        "it is built into Goose, and cannot be copied",
+        "~/p/.vscode/mcp.json belongs to this project: `switchboard import vscode` reads it, and asks",
+        "gh: the variable GITHUB_TOKEN is a secret, copied in clear; --secrets-as-vars avoids it",
+    ] {
+        assert!(run.stderr.contains(told), "{told}: {}", run.stderr);
+    }
+    assert!(!run.stderr.contains("ghp_"), "{}", run.stderr);
+    let run = home.run(&["import"]);
+    assert_eq!(
+        (run.code, names(&run)),
+        (Some(0), all.map(str::to_owned).to_vec()),
+        "{run:?}"
+    );
+    let written: Value = serde_json::from_str(&home.read("config/switchboard/mcp.json")).unwrap();
+    let servers = &written["mcpServers"];
+    assert_eq!(servers["wiki"]["command"], "uvx");
+    assert_eq!(
+        servers["wiki"]["env_passthrough"],
+        serde_json::json!(["WIKI_TOKEN"])
+    );
+    assert_eq!(servers["far"]["url"], "https://far.example/mcp");
+    assert_eq!(servers["linear"]["url"], "https://linear.example/mcp");
+    assert_eq!(servers["linear"]["headers"]["X"], "${env:LINEAR}");
+    assert_eq!(
+        servers["files"]["blocked_tools"],
+        serde_json::json!(["erase"])
+    );
+    assert!(servers.get("theirs").is_none() && !home.has_canary());
+}
+
+#[test]
+fn secrets_are_imported_as_variables_on_request() {
+    let home = many_clients();
+    let run = home.run(&["import", "cursor", "--secrets-as-vars"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.stderr
+            .contains("gh: set GITHUB_TOKEN where switchboard runs"),
+        "{run:?}"
+    );
+    let text = home.read("config/switchboard/mcp.json");
+    assert!(
+        text.contains("\"${GITHUB_TOKEN}\"") && !text.contains("ghp_"),
+        "{text}"
+    );
+    // What is exported has no secrets either, unless they are asked for.
+    let export = ["export", "--to", "vscode", "--config"];
+    let file = home.path(".cursor/mcp.json").display().to_string();
+    let run = home.run(&[&export[..], &[&file]].concat());
+    assert!(run.stdout.contains("${env:GITHUB_TOKEN}"), "{run:?}");
+    assert!(
+        run.stderr.contains("set GITHUB_TOKEN where vscode runs"),
+        "{run:?}"
+    );
+    let run = home.run(&[&export[..], &[&file, "--with-secrets"]].concat());
+    assert!(run.stdout.contains("ghp_"), "{run:?}");
 }

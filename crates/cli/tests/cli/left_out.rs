@@ -45,7 +45,7 @@ TOOLS = [
 fn notices() -> Vec<String> {
     let long = "x".repeat(128);
     vec![
-        "tool \"go\": left out: an item of that name came before it".to_owned(),
+        "tool \"go\": left out: duplicate name".to_owned(),
         format!("tool \"{long}"),
         "tool \"large\": left out: a schema of more than 262144 bytes".to_owned(),
         "tool \"deep\": left out: nested deeper than 16 levels".to_owned(),

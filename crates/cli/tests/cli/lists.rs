@@ -4,9 +4,9 @@ use crate::run::{said, switchboard};
 use crate::script::Script;
 
 #[test]
-fn a_list_shows_signatures_and_what_tools_do() {
+fn a_long_list_shows_signatures_and_what_tools_do() {
     assert_eq!(
-        switchboard(&["tools", "demo"]),
+        switchboard(&["tools", "demo", "--long"]),
         said(
             0,
             "\
@@ -20,6 +20,50 @@ announce_change(list: \"tools\"|\"resources\"|\"prompts\")  Tells clients that a
 ",
             ""
         )
+    );
+}
+
+#[test]
+fn a_pipe_gets_the_name_of_each_tool_and_what_it_does() {
+    assert_eq!(
+        switchboard(&["tools", "demo"]),
+        said(
+            0,
+            "\
+echo             Answers with the message it is given.
+get_time         Tells the time in UTC as ISO 8601.
+add              Adds two numbers.
+slow_operation   Takes its time, and reports progress after each step to those who ask for it.
+ask_name         Asks the person at the client for a name, and greets them by it.
+fail             Fails, with the message it is given.
+announce_change  Tells clients that a list has changed, although it has not.
+",
+            ""
+        )
+    );
+}
+
+#[test]
+fn with_tokens_the_cost_of_each_definition_is_shown() {
+    let run = switchboard(&["tools", "demo", "--tokens", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let costs = document["tokens"].as_object().unwrap();
+    assert_eq!(costs.len(), 7, "{document}");
+    // A definition with two described arguments costs more than one without any.
+    let cost = |tool: &str| costs[tool].as_u64().unwrap();
+    assert!(
+        cost("add") > cost("get_time") && cost("get_time") > 10,
+        "{costs:?}"
+    );
+    let all: u64 = costs.values().map(|cost| cost.as_u64().unwrap()).sum();
+    let run = switchboard(&["servers", "demo", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["tokens"], all);
+    let run = switchboard(&["tools", "demo", "--tokens"]);
+    assert!(
+        run.stdout
+            .contains(&format!("add              {}  Adds", cost("add"))),
+        "{run:?}"
     );
 }
 
@@ -54,7 +98,7 @@ fn a_bad_tool_does_not_cost_the_good_ones() {
         switchboard(&["tools", "mixed", "--stdio", &server.command()]),
         said(
             0,
-            "good()\nbetter()  Does it.\n",
+            "good\nbetter  Does it.\n",
             "warning: mixed: tool \"bad\": left out: inputSchema: expected an object, found 5\n\
              warning: mixed: tools: left out: expected an object, found 7\n"
         )
@@ -79,7 +123,7 @@ fn a_tool_without_a_schema_is_listed_and_called() {
     let notice = "warning: mixed: tool \"bare\": no inputSchema: arguments are not checked\n";
     assert_eq!(
         switchboard(&["tools", "mixed", "--stdio", &server.command()]),
-        said(0, "bare()\n", notice)
+        said(0, "bare\n", notice)
     );
     let run = switchboard(&["call", "--stdio", &server.command(), "bare", "x=1"]);
     assert_eq!(
@@ -113,10 +157,7 @@ def list_tools(request):
 "#,
     );
     let run = switchboard(&["tools", "--stdio", &server.command()]);
-    assert_eq!(
-        (run.code, run.stdout.lines().next()),
-        (Some(0), Some("go()"))
-    );
+    assert_eq!((run.code, run.stdout.lines().next()), (Some(0), Some("go")));
     let warning = "warning: stdio: tools: list cut: the server gave the same cursor twice\n";
     assert!(run.stderr.ends_with(warning), "{}", run.stderr);
 }
@@ -136,7 +177,7 @@ fn an_unknown_tool_is_never_replaced_by_the_nearest() {
             5,
             "",
             "error: there is no tool named \"ecoh\"\n  server: demo\n  what to do:\n    \
-             - did you mean \"echo\"?\n    - its tools: echo, get_time, add, slow_operation, \
+             - did you mean `switchboard call demo/echo message=x`?\n    - its tools: echo, get_time, add, slow_operation, \
              ask_name, fail, announce_change\n"
         )
     );

@@ -213,7 +213,7 @@ fn a_server_that_cannot_be_reached_is_not_locked_and_fails_a_strict_check() {
     drop(server);
     let run = home.run(&["verify"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("could not be asked"), "{run:?}");
+    assert!(run.stderr.contains("could not be read"), "{run:?}");
     assert_eq!(home.run(&["verify", "--locked"]).code, Some(4));
     let text = home.read("p/mcp.lock");
     assert_eq!(home.run(&["lock"]).code, Some(4));
@@ -249,7 +249,7 @@ fn a_lock_that_is_none_and_a_folder_without_a_project_are_told() {
     home.write("p/mcp.lock", "{}");
     let run = home.run(&["verify"]);
     assert_eq!(run.code, Some(6), "{run:?}");
-    assert!(run.stderr.contains("the lock file is not right"), "{run:?}");
+    assert!(run.stderr.contains("the lock file is not valid"), "{run:?}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn deleted_approvals_are_told_until_something_is_approved_again() {
     assert_eq!(approve().code, Some(0));
     let file = home.path("state/switchboard/trust/trust.json");
     let told = "~/state/switchboard/trust/trust.json is gone: 2 servers had been approved \
-                (one, two); you will be asked again. `switchboard trust revoke --lost` only ends this warning";
+                (one, two); you will be asked again. `switchboard trust revoke --lost` dismisses this warning";
     for gone in [file.clone(), file.parent().unwrap().to_owned()] {
         match gone.is_dir() {
             true => fs::remove_dir_all(&gone).unwrap(),
@@ -80,12 +80,12 @@ fn the_lost_record_of_a_server_that_is_gone_can_be_forgotten() {
     let run = home.run(&["pins", "revoke", "other"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
     assert!(
-        run.stderr.contains("nothing of other was approved"),
+        run.stderr.contains("no definitions of other were approved"),
         "{run:?}"
     );
     assert!(list().stderr.contains("is gone"));
     let run = home.run(&["pins", "revoke", "demo"]);
-    let told = "forgot that the record of demo is gone\n";
+    let told = "dismissed the warning about the lost record of demo\n";
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), told), "{run:?}");
     assert_eq!(list().stderr, "");
 }

@@ -24,7 +24,11 @@ mod completions;
 #[cfg(unix)]
 mod config;
 #[cfg(unix)]
+mod context_verb;
+#[cfg(unix)]
 mod doctor;
+#[cfg(unix)]
+mod documented;
 #[cfg(unix)]
 mod edits;
 #[cfg(unix)]
@@ -73,7 +77,6 @@ mod progress;
 mod prompt;
 #[cfg(unix)]
 mod pty;
-mod readme;
 #[cfg(unix)]
 mod repl;
 mod results;
@@ -82,6 +85,8 @@ mod run;
 mod sampling;
 #[cfg(unix)]
 mod schemas;
+#[cfg(target_os = "linux")]
+mod screens;
 mod script;
 #[cfg(unix)]
 mod secrets;
@@ -92,6 +97,8 @@ mod signal_matrix;
 mod signals;
 #[cfg(unix)]
 mod sinks;
+#[cfg(unix)]
+mod slips;
 #[cfg(unix)]
 mod starting;
 #[cfg(unix)]

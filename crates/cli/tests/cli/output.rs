@@ -73,7 +73,7 @@ def call(request):
     let run = switchboard(&call(&server.command(), "go", &["--save", path]));
     let stdout =
         format!("[image image/png 2 B]\n[image image/gif 3 B, saved as {path}/stdio-go-1.gif]\n");
-    let stderr = "error: what the server sent as data is not base64, and was not saved\n";
+    let stderr = "error: the server's data is not valid base64 and was not saved\n";
     assert_eq!(run, said(11, &stdout, stderr));
 }
 
@@ -90,7 +90,7 @@ fn a_text_goes_to_a_file_untouched_and_over_no_other() {
     assert_eq!(switchboard(&args), said(0, rest, ""));
     assert_eq!(fs::read_to_string(&file).unwrap(), "a\u{1b}[1mb\nc");
     let refused = format!(
-        "error: the file of --output is there already\n  file: {path}\n  what to do:\n    \
+        "error: the file of --output already exists\n  file: {path}\n  what to do:\n    \
          - name another, or remove it\n"
     );
     assert_eq!(switchboard(&args), said(2, "", &refused));
@@ -159,7 +159,10 @@ fn a_pipe_can_have_the_text_to_the_letter_and_a_terminal_cannot() {
     let args = ["call", "--stdio", &stdio, "echo", "message=hi", "--raw"];
     let (code, screen) = Pty::spawn(&args, &[], 80).finish();
     assert_eq!(code, 2);
-    assert!(screen.contains("--raw is not for terminals"), "{screen}");
+    assert!(
+        screen.contains("--raw does not print to a terminal"),
+        "{screen}"
+    );
     assert_eq!(fs::read(journal.path()).unwrap(), b"", "nothing was called");
     assert_eq!(switchboard(&args), said(0, "hi", ""));
 }
@@ -235,7 +238,7 @@ fn a_quiet_run_says_nothing_but_results_and_errors() {
     let server = Script::new(r#"TOOLS = [tool("go"), {"name": "bad", "inputSchema": 5}]"#);
     let stdio = server.command();
     let run = switchboard(&["tools", "--stdio", &stdio, "-q"]);
-    assert_eq!(run, said(0, "go()\n", ""));
+    assert_eq!(run, said(0, "go\n", ""));
     let run = switchboard(&["call", "demo/fail", "message=no", "--quiet"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(5), "no\n"));
     assert!(run.stderr.starts_with("error: "), "{run:?}");
@@ -264,7 +267,7 @@ def call(request):
     assert!(!file.exists());
     let run = switchboard(&call(&stdio, "bad", &["--output", path]));
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stderr.contains("is not base64"), "{run:?}");
+    assert!(run.stderr.contains("is not valid base64"), "{run:?}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "a text");
 }
 

@@ -291,7 +291,7 @@ fn approvals_are_listed_and_revoked() {
     );
     assert_eq!(home.run(&["policy", "revoke"]).code, Some(2));
     let run = home.run(&["policy", "revoke", "--agent", "asks", "--server", "demo"]);
-    assert_eq!(run, said(0, "", "note: nothing of that was approved\n"));
+    assert_eq!(run, said(0, "", "note: no matching approvals\n"));
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn a_person_at_a_terminal_is_asked_and_what_they_say_for_good_is_remembered() {
         (&"asks".into(), &"demo".into(), &"server".into())
     );
     let why = home.run(&["policy", "why", "asks", "demo/add"]);
-    assert_eq!(why.stdout, "ask: level TRUSTED; approved for good\n");
+    assert_eq!(why.stdout, "ask: level TRUSTED; approved permanently\n");
     // What was approved is the server as it was described.
     let file = home.read(OWN);
     let other = file.replacen("[\"test-server\"]", "[\"test-server\", \"--growing\"]", 1);
@@ -380,7 +380,7 @@ fn packages_without_a_version_are_pointed_out() {
     let check = home.run(&["config", "check"]);
     assert_eq!(check.code, Some(0), "{check:?}");
     assert_eq!(
-        check.stdout.matches("whatever version").count(),
+        check.stdout.matches("runs the latest version").count(),
         1,
         "{check:?}"
     );

@@ -7,7 +7,7 @@ pub(crate) const READY: &str = "switchboard> ";
 
 /// Waits until a prompt that was started takes lines.
 pub(crate) fn opened(mut pty: Pty) -> Pty {
-    pty.wait_for("Ctrl-D leaves");
+    pty.wait_for("Ctrl-D exits");
     pty.wait_for(READY);
     pty
 }

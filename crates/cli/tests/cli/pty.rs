@@ -74,6 +74,10 @@ impl Pty {
         if !has_term {
             command.env("TERM", "xterm-256color");
         }
+        // No pager that waits for keys, unless a test names one.
+        if !command.get_envs().any(|(name, _)| name == "PAGER") {
+            command.env("PAGER", "");
+        }
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR"] {
             if !command.get_envs().any(|(set, _)| set == name) {
                 command.env_remove(name);

@@ -8,6 +8,7 @@ use crate::home::Home;
 use crate::pty::Pty;
 use crate::run::{Run, said, switchboard};
 use crate::script::Script;
+use crate::serving::Serving;
 
 /// Variables of a server: settings, and secrets.
 const VARIABLES: [(&str, &str); 8] = [
@@ -178,7 +179,7 @@ fn at_the_prompt_results_are_whole_too_and_masked_on_request() {
     let speaker = Speaker::new(&["swordfish-one and swordfish-two".to_owned()]);
     let home = two_servers(&speaker);
     let mut pty = Pty::start(home.command(&[]), 100);
-    pty.wait_for("Ctrl-D leaves");
+    pty.wait_for("Ctrl-D exits");
     pty.send(b"call two/go --mask\r");
     pty.wait_for("swordfish-one and ***");
     // Both servers are known by now.
@@ -186,4 +187,51 @@ fn at_the_prompt_results_are_whole_too_and_masked_on_request() {
     pty.wait_for("swordfish-one and swordfish-two");
     pty.send(b"exit\r");
     assert_eq!(pty.finish().0, 0);
+}
+
+#[test]
+fn prompt_content_as_a_string_or_a_list_is_shown_with_a_warning() {
+    let server = Serving::start(&["--growing"]);
+    for (name, content, shown, said) in [
+        ("string", json!("plain"), "user:\nplain\n", "plain string"),
+        (
+            "list",
+            json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+            "user:\na\nb\n",
+            "list of blocks",
+        ),
+    ] {
+        let new = json!({"name": name, "content": content}).to_string();
+        let run = switchboard(&["call", "--url", server.url(), "add_prompt", "--args", &new]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let prompt = ["prompt", "--url", server.url(), name];
+        let run = switchboard(&prompt);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), shown), "{run:?}");
+        let warning = format!("{name}: the content of a message is a {said}\n");
+        assert!(run.stderr.starts_with("warning: "), "{run:?}");
+        assert!(run.stderr.ends_with(&warning), "{run:?}");
+        // As JSON it is as it was sent.
+        let run = switchboard(&[&prompt[..], &["--json"]].concat());
+        let result: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(result["messages"][0]["content"], content);
+    }
+}
+
+#[test]
+fn results_in_other_shapes_are_read() {
+    let server = Script::new(
+        "RESULTS = {'text': {'text': 'one'}, 'result': {'result': 'one'}, 'plain': 'one',\n           \
+         'block': {'content': {'type': 'text', 'text': 'one'}}, 'words': {'content': 'one'}}\n\
+         TOOLS = [tool(name) for name in RESULTS]\n\
+         def call(request):\n    answer(request, RESULTS[request['params']['name']])",
+    );
+    let stdio = server.command();
+    for tool in ["text", "result", "plain", "block", "words"] {
+        let run = switchboard(&["call", tool, "--stdio", &stdio]);
+        assert_eq!(
+            (run.code, run.stdout.as_str()),
+            (Some(0), "one\n"),
+            "{tool}: {run:?}"
+        );
+    }
 }

@@ -126,7 +126,7 @@ fn what_is_sent_can_be_changed_in_an_editor_or_by_typing() {
     pty.wait_for("With your changes, the server \"notes\"");
     pty.wait_for("    | something else\r\n");
     pty.send(b"s\r");
-    pty.wait_for("It was changed");
+    pty.wait_for("Changed.");
     pty.wait_for("[N]o: ");
     pty.send(b"y\r");
     pty.wait_for("You said: something else");
@@ -142,7 +142,7 @@ fn what_is_sent_can_be_changed_in_an_editor_or_by_typing() {
     let mut pty = at_terminal(&home, &CALL, &[("EDITOR", "no-such-editor")]);
     pty.wait_for("[N]o: ");
     pty.send(b"e\r");
-    pty.wait_for("Nothing was changed: the editor cannot be started");
+    pty.wait_for("The edit was not used: the editor cannot be started");
     pty.wait_for("[N]o: ");
     pty.send(b"n\r");
     pty.finish();
@@ -253,14 +253,14 @@ fn a_server_that_may_ask_a_model_where_there_is_none_is_warned_of() {
     let server = json!({"command": OWN, "args": ["test-server"], "sampling": true});
     let config = json!({"mcpServers": {"notes": server, "other": {"command": OWN}}});
     home.write("config/switchboard/mcp.json", &config.to_string());
-    let warning = "the server may ask a model, and there is none; describe one under `providers` in your own config file";
+    let warning = "the server may use sampling, but no provider is configured; describe one under `providers` in your own config file";
     let used = home.run(&["call", "notes/echo", "message=hi"]);
     assert_eq!((used.code, used.stdout.as_str()), (Some(0), "hi\n"));
     assert!(used.stderr.contains(warning), "{}", used.stderr);
     let checked = home.run(&["config", "check"]);
     assert!(
-        checked.stdout.contains("the server may ask a model")
-            || checked.stderr.contains("the server may ask a model"),
+        checked.stdout.contains("the server may use sampling")
+            || checked.stderr.contains("the server may use sampling"),
         "{checked:?}"
     );
 }

@@ -24,6 +24,7 @@ const VERBS: &[(&str, &str)] = &[
     ("resources", "resources"),
     ("templates", "templates"),
     ("read", "read"),
+    ("context", "context"),
     ("prompts", "prompts"),
     ("prompt", "prompt"),
     ("ping", "ping"),

@@ -218,7 +218,7 @@ n=0; while [ $n -lt 150 ]; do echo "  --flag-$n" >&2; n=$((n + 1)); done; exit 1
     assert!(told.contains(&leads), "{told}");
     assert!(told.contains("    | ... 121 lines ...\n    | "), "{told}");
     assert!(
-        told.contains("a variable that it needs is missing"),
+        told.contains("the variable KUBERNETES_MASTER is not set for it"),
         "{told}"
     );
 }
@@ -231,7 +231,7 @@ fn a_proxy_that_is_kept_back_is_named_where_a_start_fails_for_it() {
     let run = Run::of(command.output().unwrap());
     let told = home.hide(&run.stderr);
     assert!(
-        told.contains("HTTPS_PROXY is not passed on to servers, because a user name is in it"),
+        told.contains("HTTPS_PROXY is not passed on to servers, because it contains a user name"),
         "{told}"
     );
     assert!(

@@ -15,21 +15,17 @@ fn a_tool_is_shown_with_all_that_is_known_of_it() {
             0,
             "\
 demo/add(a: number, b: number)
-  title: Add
-  name for models: mcp__demo__add
-  description:
-    Adds two numbers.
+  Adds two numbers.
   arguments:
-    a: number, required
-      The first number
-    b: number, required
-      The second number
+    a  number, required: The first number
+    b  number, required: The second number
   result:
-    sum: number, required
-      The sum of both
-  the server claims (nothing relies on it): changes nothing, stays within itself
+    sum  number, required: The sum of both
   example:
     switchboard call demo/add a=1 b=1
+  title:                        Add
+  model name:                   mcp__demo__add
+  server's hints (unverified):  read-only, closed-world
 ",
             ""
         )
@@ -93,10 +89,13 @@ fn with_json_the_definition_is_as_the_server_sent_it() {
 
 #[test]
 fn a_tool_that_is_not_there_is_an_error_as_for_a_call() {
-    let run = switchboard(&["tool", "demo/ecoh"]);
+    let mut run = switchboard(&["tool", "demo/ecoh"]);
+    let proposed = |verb: &str| format!("`switchboard {verb} demo/echo`");
+    run.stderr = run.stderr.replace(&proposed("tool"), &proposed("call"));
     assert_eq!(run, switchboard(&["call", "demo/ecoh"]));
     assert_eq!(run.code, Some(5));
-    assert_eq!(switchboard(&["tool", "echo"]).code, Some(2));
+    // A name that only one server has needs no server.
+    assert_eq!(switchboard(&["tool", "echo"]).code, Some(0));
 }
 
 #[test]
@@ -143,11 +142,11 @@ fn a_narrow_terminal_shows_all_of_a_tool() {
     let (code, screen) = Pty::spawn(&["tool", "demo/echo"], &[], 40).finish();
     assert_eq!(code, 0);
     assert!(
-        screen.contains("name for models: mcp__demo__echo"),
+        screen.contains("model name:") && screen.contains("mcp__demo__echo"),
         "{screen}"
     );
     assert!(
-        screen.ends_with("switchboard call demo/echo message=hello"),
+        screen.contains("switchboard call demo/echo message=hello"),
         "{screen}"
     );
 }

@@ -119,8 +119,8 @@ fn no_verb_runs_what_came_with_a_clone() {
 fn without_a_terminal_the_question_is_shown_and_the_answer_is_no() {
     let home = cloned();
     let stderr = format!(
-        "{QUESTION}\nerror: nobody is there to ask, so nothing is approved\n  what to do:\n    \
-         - if that is right: `switchboard trust approve evil --yes`\n"
+        "{QUESTION}\nerror: nothing is approved: there is no terminal to ask at\n  what to do:\n    \
+         - if this is what you expect: `switchboard trust approve evil --yes`\n"
     );
     for args in [
         &["trust", "approve"][..],
@@ -164,7 +164,7 @@ fn an_approval_is_shown_given_and_taken_back() {
     );
     assert_eq!(
         home.run(&["trust", "approve"]),
-        said(0, "", "note: nothing waits for approval here\n")
+        said(0, "", "note: no server here needs approval\n")
     );
     let run = home.run(&["trust", "list", "--json"]);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -177,7 +177,7 @@ fn an_approval_is_shown_given_and_taken_back() {
         said(
             6,
             "",
-            "error: nothing that is approved is called \"evli\"\n  what to do:\n    \
+            "error: no approval matches \"evli\"\n  what to do:\n    \
              - did you mean \"evil\"?\n    \
              - `switchboard trust list` shows names, files and fingerprints\n"
         )
@@ -232,7 +232,7 @@ fn what_has_changed_since_is_shown() {
         (
             "careful: LD_PRELOAD changes which code runs",
             "added: /env_passthrough/0: \"LD_PRELOAD\"",
-            "approval: given for something else",
+            "approval: outdated (the entry has changed)",
         )
     );
     assert_eq!(home.run(&["trust", "approve"]).code, Some(7));
@@ -244,7 +244,7 @@ fn the_persons_own_servers_need_no_approval() {
     let home = Home::new();
     home.run(&["add", "x", "--", "sh"]);
     let place = "~/config/switchboard/mcp.json:3 (user)";
-    let line = format!("x needs no approval: it is from {place}\n");
+    let line = format!("x needs no approval: it is defined in {place}\n");
     assert_eq!(home.run(&["trust", "show", "x"]), said(0, &line, ""));
 }
 
@@ -279,11 +279,7 @@ fn approvals_that_somebody_else_could_have_written_count_for_nothing() {
         assert_eq!(home.run(args).code, Some(7), "{args:?}");
     }
     let run = home.run(&["config", "show"]);
-    assert!(
-        run.stdout.contains("approval: cannot be looked up"),
-        "{}",
-        run.stdout
-    );
+    assert!(run.stdout.contains("approval: unknown"), "{}", run.stdout);
     assert_eq!(home.run(&["disable", "evil", "--json"]).code, Some(7));
 }
 

@@ -157,7 +157,7 @@ fn names_that_the_old_release_had_learnt_are_completed() {
 fn lines_typed_at_the_old_prompt_come_back() {
     let home = OldHome::new();
     let mut pty = Pty::start(home.command(&["repl"]), 100);
-    pty.wait_for("Ctrl-D leaves");
+    pty.wait_for("Ctrl-D exits");
     pty.wait_for("switchboard> ");
     pty.send(b"\x1b[A");
     pty.wait_until(|screen| screen.contains("switchboard> call lint/greet name=Mary"));

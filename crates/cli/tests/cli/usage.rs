@@ -9,7 +9,7 @@ fn alone_it_shows_what_can_be_done() {
         said(
             2,
             "",
-            "switchboard: what shall it do?\n\nExamples:\n  switchboard tools demo\n  \
+            "switchboard: no command given\n\nExamples:\n  switchboard tools demo\n  \
              switchboard call demo/echo message=hello\n  \
              switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin\n  \
              switchboard tools --url https://example.com/mcp -H \"Authorization: Bearer TOKEN\"\n\n\
@@ -31,15 +31,14 @@ fn help_and_version_are_results() {
 }
 
 #[test]
-fn a_tool_without_a_server_is_refused() {
+fn a_tool_that_no_server_has_is_refused() {
     assert_eq!(
-        switchboard(&["call", "echo", "message=hi"]),
+        switchboard(&["call", "nowhere", "message=hi"]),
         said(
-            2,
+            5,
             "",
-            "error: \"echo\" does not say which server's tool it is\n  what to do:\n    \
-             - write SERVER/TOOL, such as demo/echo\n    \
-             - or start a server with --stdio \"CMD ARGS\"\n    - or reach one with --url URL\n"
+            "error: no server has a tool named \"nowhere\"\n  what to do:\n    \
+             - list all tools: `switchboard tools`\n"
         )
     );
     for odd in ["", "/", "demo/", "/echo"] {
@@ -63,11 +62,16 @@ fn naming_no_server_means_all_that_are_known() {
 
 #[test]
 fn a_server_that_nobody_described_is_a_matter_of_configuration() {
-    let stderr = "error: there is no server named \"demp\"\n  what to do:\n    \
-                  - did you mean \"demo\"?\n    - `switchboard add demp -- CMD ARGS` adds it\n    \
-                  - or start one with --stdio \"CMD ARGS\", or reach it with --url URL\n";
-    assert_eq!(switchboard(&["tools", "demp"]), said(6, "", stderr));
-    assert_eq!(switchboard(&["call", "demp/echo"]), said(6, "", stderr));
+    for args in [["tools", "demp"], ["call", "demp/echo"]] {
+        let meant = args.join(" ").replace("demp", "demo");
+        let stderr = format!(
+            "error: there is no server named \"demp\"\n  what to do:\n    \
+             - did you mean `switchboard {meant}`?\n    \
+             - `switchboard add demp -- CMD ARGS` adds it\n    \
+             - or start one with --stdio \"CMD ARGS\", or reach it with --url URL\n"
+        );
+        assert_eq!(switchboard(&args), said(6, "", &stderr));
+    }
     let run = switchboard_with(&[("MCP_PAGE_SIZE", "0")], &["test-server"]);
     assert_eq!(
         run,
@@ -86,7 +90,7 @@ fn a_command_that_cannot_be_split_is_shown() {
         said(
             2,
             "",
-            "error: the command of --stdio has a quote that does not end\n  \
+            "error: --stdio: a quote is not closed\n  \
              command: run 'it --token ***\n"
         )
     );
@@ -150,7 +154,7 @@ fn a_variable_without_a_name_is_refused_without_its_value() {
             2,
             "",
             "error: --env must be NAME=VALUE\n  what to do:\n    \
-             - to hand on a variable of this shell, use --env-passthrough NAME\n"
+             - to pass on a variable of this shell, use --env-passthrough NAME\n"
         )
     );
 }

@@ -30,7 +30,7 @@ fn an_address_is_shown_whole_and_opened_on_a_yes_without_a_shell() {
     let script = asking_once(VISIT);
     let command = script.command();
     let mut pty = Pty::start(at_home(&home, &stdio(&command, &[])), 100);
-    pty.wait_for("The server \"mine\" wants to send you to an address:\r\n  | Sign in");
+    pty.wait_for("The server \"mine\" asks you to open this URL:\r\n  | Sign in");
     pty.wait_for(
         "  https://xn--pple-43d.com/?a=$(touch%20x)&b=1;2\r\n          ^^^^^^^^^^^^^^^^ the host",
     );
@@ -74,8 +74,9 @@ fn an_address_is_opened_by_nobody_without_a_yes() {
     pty.wait_for("-32602");
     assert_eq!(pty.finish().0, 0);
     assert!(!home.path("opened").exists());
+    // Not declared on a pipe, and so not known there.
     let piped = switchboard(&stdio(&asking_once(VISIT).command(), &[]));
-    assert_eq!(piped.stdout, "{\"action\": \"decline\"}\n");
+    assert!(piped.stdout.contains("-32601"), "{piped:?}");
 }
 
 #[test]
@@ -96,7 +97,7 @@ def call(request):
     let mut pty = Pty::spawn(&stdio(&command, &[]), &[], 100);
     pty.wait_for("Open it in a browser?");
     pty.send(b"m\r");
-    pty.wait_for("Enter when you are done there");
+    pty.wait_for("Enter when you are done");
     pty.send(b"\r");
     pty.wait_for("signed in");
     assert_eq!(pty.finish().0, 0);

@@ -2,7 +2,8 @@
 //!
 //! What each of them is and offers is known (`servers`), and every run has to show just that: one server at a time,
 //! ten in one run, ten runs at once; with nothing remembered and with what earlier runs remember. A remark by `doctor`
-//! would be false, because all of these servers keep to the protocol.
+//! on how they speak would be false, because all of these servers keep to the protocol; on how much of a model's
+//! context their definitions take it is right for a few, which are known too.
 //!
 //! `cargo xtask check --only fleet` installs the servers and runs this; without them, these tests fail.
 #![allow(

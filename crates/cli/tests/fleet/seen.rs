@@ -36,7 +36,11 @@ impl Seen {
             version: version.filter(|_| !is_list).map(str::to_owned),
             tools: (!is_list || failure.is_none()).then_some(tools),
             failure: failure.map(str::to_owned),
-            remarks: Vec::new(),
+            remarks: if verb == "doctor" {
+                server.remarks.iter().map(ToString::to_string).collect()
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -96,7 +100,7 @@ impl Seen {
             version: text(&shown["version"]),
             tools: count(&shown["tools"]),
             failure: failure.map(|failure| cause(&failure.to_string(), server)),
-            remarks: remarks.iter().map(ToString::to_string).collect(),
+            remarks: remarks.iter().map(|shown| remark(shown, server)).collect(),
         }
     }
 
@@ -140,6 +144,14 @@ impl Seen {
 fn cause(shown: &str, server: &Server) -> String {
     let known = server.truth.cause().filter(|cause| shown.contains(cause));
     known.unwrap_or(shown).to_owned()
+}
+
+/// The name of the check where the server is known to get its remark; otherwise the whole remark.
+fn remark(shown: &Value, server: &Server) -> String {
+    let mut known = server.remarks.iter();
+    known
+        .find(|check| shown["check"] == **check)
+        .map_or_else(|| shown.to_string(), ToString::to_string)
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -42,6 +42,16 @@ pub(crate) struct Server {
     pub(crate) name: &'static str,
     pub(crate) launch: Launch,
     pub(crate) truth: Truth,
+    /// Checks of `doctor` that remark on it.
+    pub(crate) remarks: &'static [&'static str],
+}
+
+impl Server {
+    /// Its tool definitions take more of a model's context than `doctor` lets pass without a remark.
+    fn fills_the_context(mut self) -> Self {
+        self.remarks = &["context"];
+        self
+    }
 }
 
 /// How many there are.
@@ -79,7 +89,8 @@ pub(crate) fn servers(home: &Home) -> [Server; COUNT] {
                 .env("CONFLUENCE_URL", "http://127.0.0.1:9/wiki")
                 .env("CONFLUENCE_USERNAME", "me")
                 .env("CONFLUENCE_API_TOKEN", "made-up"),
-        ),
+        )
+        .fills_the_context(),
         works(
             "fetch",
             MODERN,
@@ -103,7 +114,8 @@ pub(crate) fn servers(home: &Home) -> [Server; COUNT] {
             LEGACY,
             24,
             fleet_npm("@notionhq/notion-mcp-server/bin/cli.mjs").env("NOTION_TOKEN", "made-up"),
-        ),
+        )
+        .fills_the_context(),
         works(
             "shadcn",
             MODERN,
@@ -121,7 +133,8 @@ pub(crate) fn servers(home: &Home) -> [Server; COUNT] {
             LEGACY,
             27,
             fleet_npm("@antv/mcp-server-chart/build/index.js"),
-        ),
+        )
+        .fills_the_context(),
         works(
             "obsidian",
             MODERN,
@@ -154,7 +167,8 @@ pub(crate) fn servers(home: &Home) -> [Server; COUNT] {
             MODERN,
             46,
             fleet_python("fleet-mcp2", "excel-mcp-server").arg("stdio"),
-        ),
+        )
+        .fills_the_context(),
         works(
             "exa",
             LEGACY,
@@ -169,6 +183,7 @@ pub(crate) fn servers(home: &Home) -> [Server; COUNT] {
                 version: MODERN,
                 cause: "fetch failed",
             },
+            remarks: &[],
         },
         works(
             "figma",
@@ -216,7 +231,8 @@ pub(crate) fn servers(home: &Home) -> [Server; COUNT] {
             LEGACY,
             29,
             fleet_npm("firecrawl-mcp/dist/index.js").env("FIRECRAWL_API_KEY", "made-up"),
-        ),
+        )
+        .fills_the_context(),
         works(
             "brave",
             LEGACY,
@@ -232,6 +248,7 @@ fn works(name: &'static str, version: &'static str, tools: usize, launch: Launch
         name,
         launch,
         truth: Truth::Works { version, tools },
+        remarks: &[],
     }
 }
 
@@ -240,5 +257,6 @@ fn fails(name: &'static str, cause: &'static str, launch: Launch) -> Server {
         name,
         launch,
         truth: Truth::Fails { cause },
+        remarks: &[],
     }
 }

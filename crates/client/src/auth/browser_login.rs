@@ -1,6 +1,7 @@
 //! A login from beginning to end in one call, with a listener of this program.
 
 use std::future::Future;
+use std::io;
 use std::time::SystemTime;
 
 use super::callback::CallbackListener;
@@ -44,7 +45,16 @@ impl Login {
     where
         F: Future<Output = bool>,
     {
+        if self.authorizer().settings().redirect_uri.is_some() {
+            return Err(AuthError::Setting {
+                key: "redirectUri",
+                problem: "is not listened on by this program: finish the login with the address \
+                          that the browser ends at"
+                    .to_owned(),
+            });
+        }
         let listener = self.listen().await?;
+        let listener = listener.map_err(|error| cannot_listen(&error))?;
         options.redirect_uri = Some(listener.redirect_uri());
         let request = self.begin(options).await?;
         let (state, expires) = (request.state.clone(), request.expires);
@@ -60,31 +70,25 @@ impl Login {
     }
 
     /// Listens on the port of the settings; else on that of the last login, which saves a registration; else on any.
-    async fn listen(&self) -> Result<CallbackListener, AuthError> {
-        let settings = self.authorizer().settings();
-        if settings.redirect_uri.is_some() {
-            return Err(AuthError::Setting {
-                key: "redirectUri",
-                problem: "is not listened on by this program: finish the login with the address \
-                          that the browser ends at"
-                    .to_owned(),
-            });
+    ///
+    /// # Errors
+    /// Fails when the store cannot be read; the inner error says why the port cannot be listened on.
+    #[doc(hidden)]
+    pub async fn listen(&self) -> Result<io::Result<CallbackListener>, AuthError> {
+        if let Some(port) = self.authorizer().settings().callback_port {
+            return Ok(CallbackListener::bind(Some(port)).await);
         }
-        if let Some(port) = settings.callback_port {
-            let bound = CallbackListener::bind(Some(port)).await;
-            return bound.map_err(|error| cannot_listen(&error));
-        }
+        // The one that is registered is not worth waiting for.
         if let Some(port) = self.registered_port().await?
             && let Ok(bound) = CallbackListener::bind(Some(port)).await
         {
-            return Ok(bound);
+            return Ok(Ok(bound));
         }
-        let bound = CallbackListener::bind(None).await;
-        bound.map_err(|error| cannot_listen(&error))
+        Ok(CallbackListener::bind(None).await)
     }
 }
 
-fn cannot_listen(error: &std::io::Error) -> AuthError {
+fn cannot_listen(error: &io::Error) -> AuthError {
     AuthError::Setting {
         key: "callbackPort",
         problem: format!("cannot be listened on: {error}"),

@@ -225,7 +225,7 @@ impl Discovery<'_> {
         Err(last.unwrap_or_else(|| AuthError::Metadata {
             purpose: Purpose::IssuerMetadata,
             url: metadata::shorten(issuer),
-            problem: "there is none at any of the places where it should be".to_owned(),
+            problem: "not found at any of the expected places".to_owned(),
         }))
     }
 

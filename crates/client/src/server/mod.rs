@@ -54,6 +54,25 @@ pub enum ServerState {
 
 /// One server, with a connection that is made on demand. Clones share it.
 ///
+/// ```no_run
+/// use switchboard_client::transport::Stdio;
+/// use switchboard_client::{CallOptions, Server, SessionOptions};
+/// use switchboard_core::spec::ServerName;
+/// use switchboard_wire::Raw;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let time = Stdio::new("uvx").args(["mcp-server-time"]);
+/// let server = Server::new(ServerName::parse("time")?, time, SessionOptions::default());
+/// let berlin = Raw::parse(r#"{ "timezone": "Europe/Berlin" }"#)?;
+/// let result = server
+///     .call_tool("get_current_time", Some(berlin), CallOptions::default())
+///     .await?;
+/// println!("{:?}", result.content());
+/// server.close().await;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// `session` holds the live connection and is locked only briefly. `live` is held for a whole
 /// attempt to connect, so that concurrent callers wait for the one attempt and share its result.
 /// `attempts` remembers processes of failed attempts, so that closing waits for them too.

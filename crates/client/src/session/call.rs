@@ -95,7 +95,17 @@ impl<'a> Call<'a> {
                     limit: engine.limits.json_depth,
                 });
             }
-            let needed = match read_outcome::<M>(self.dialect.era(), &raw) {
+            let era = self.dialect.era();
+            let read = read_outcome::<M>(era, &raw).or_else(|misfit| {
+                let is_tool = M::NAME == CallTool::NAME;
+                let content = is_tool.then(|| as_content(&raw)).flatten();
+                // Counted, so that the mistake of the server shows up.
+                content.map_or(Err(misfit), |content| {
+                    engine.counters.malformed.add();
+                    read_outcome::<M>(era, &content)
+                })
+            });
+            let needed = match read {
                 Ok(Outcome::Complete(result)) => return Ok(result),
                 Ok(Outcome::InputRequired(needed)) => needed,
                 Ok(Outcome::Task(_)) => {
@@ -333,4 +343,30 @@ fn add(members: &mut String, key: &str, value: &str) {
     members.push_str(&serde_json::to_string(key).unwrap_or_default());
     members.push(':');
     members.push_str(value);
+}
+/// Rewrites the result of a tool that is a plain text, or whose `content` is one block or a plain text
+/// instead of a list, as some servers send it.
+fn as_content(raw: &Raw) -> Option<Raw> {
+    let block = |text: &Raw| format!(r#"{{"type":"text","text":{}}}"#, text.as_str());
+    if raw.as_text().is_some() {
+        return Raw::parse(&format!(r#"{{"content":[{}]}}"#, block(raw))).ok();
+    }
+    let content = raw.member("content")?;
+    let content = match content.as_text() {
+        Some(_) => block(&content),
+        None if content.is_object() => content.as_str().to_owned(),
+        None => return None,
+    };
+    let members = raw.members().into_iter().map(|(key, value)| {
+        let key = serde_json::to_string(&key).ok()?;
+        let is_content = key == "\"content\"";
+        let value = if is_content {
+            format!("[{content}]")
+        } else {
+            value.as_str().to_owned()
+        };
+        Some(format!("{key}:{value}"))
+    });
+    let members: Option<Vec<String>> = members.collect();
+    Raw::parse(&format!("{{{}}}", members?.join(","))).ok()
 }

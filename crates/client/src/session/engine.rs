@@ -335,6 +335,7 @@ impl Engine {
                 clock: Clock::Idle,
                 after: patience,
                 delivery: Delivery::MaybeProcessed,
+                noise: Vec::new(),
             }),
         }
     }
@@ -351,6 +352,7 @@ impl Engine {
             clock,
             after,
             delivery,
+            noise: self.noise(),
         };
         // A caller that is gone does not need the answer.
         waiting.answer.send(Err(error)).ok();
@@ -486,6 +488,7 @@ fn timed_out_unsent(ask: &PendingRequest<'_>) -> CallError {
         clock: Clock::Idle,
         after: ask.deadline.idle.min(ask.deadline.total),
         delivery: Delivery::NeverSent,
+        noise: Vec::new(),
     }
 }
 

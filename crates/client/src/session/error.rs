@@ -47,6 +47,8 @@ pub enum CallError {
         after: Duration,
         /// Tells if the request left.
         delivery: Delivery,
+        /// Lines that the server wrote where messages belong, and answers to requests that were not made.
+        noise: Vec<String>,
     },
     /// The connection closed first.
     #[error("{reason}")]

@@ -394,5 +394,6 @@ async fn within<T>(deadline: Deadline, work: impl Future<Output = T>) -> Result<
         clock,
         after,
         delivery: Delivery::NeverSent,
+        noise: Vec::new(),
     })
 }

@@ -278,7 +278,7 @@ impl<T: Item> Collected<T> {
             return Err("its name is empty".to_owned());
         }
         if self.has(item.key()) {
-            return Err("an item of that name came before it".to_owned());
+            return Err("duplicate name".to_owned());
         }
         Ok(item)
     }

@@ -93,6 +93,19 @@ use crate::transport::{Connect, Peer};
 /// Clones share the connection. It closes when the last clone is dropped, or by [`Session::close`],
 /// which also waits until the server has ended. A session never reconnects;
 /// [`Server`](crate::server::Server) does.
+///
+/// ```no_run
+/// use switchboard_client::transport::Stdio;
+/// use switchboard_client::{Session, SessionOptions};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let time = Stdio::new("uvx").args(["mcp-server-time"]);
+/// let session = Session::connect(&time, SessionOptions::default()).await?;
+/// println!("{}", session.negotiated().version);
+/// session.close().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Session(Arc<Shared>);
 

@@ -274,6 +274,7 @@ impl Opening<'_> {
                     clock: Clock::Total,
                     after: self.options.limits.probe_total,
                     delivery: Delivery::MaybeProcessed,
+                    noise: Vec::new(),
                 },
                 begin: Era::Modern,
             }),

@@ -12,6 +12,16 @@ use super::negotiated::EraHint;
 use super::respond::{RefuseAll, Respond};
 
 /// Options of a session.
+///
+/// ```
+/// use std::time::Duration;
+/// use switchboard_client::SessionOptions;
+/// use switchboard_core::limits::{Deadline, Timeouts};
+///
+/// let soon = Timeouts::all(Deadline::within(Duration::from_secs(5)));
+/// let options = SessionOptions::default().timeouts(soon);
+/// assert_eq!(options.timeouts.connect.total, Duration::from_secs(5));
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SessionOptions {
@@ -109,6 +119,15 @@ impl fmt::Debug for SessionOptions {
 }
 
 /// Options of one call.
+///
+/// ```
+/// use std::time::Duration;
+/// use switchboard_client::CallOptions;
+/// use switchboard_core::limits::Deadline;
+///
+/// let options = CallOptions::default().deadline(Deadline::within(Duration::from_secs(5)));
+/// assert!(options.deadline.is_some() && !options.idempotent);
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CallOptions {

@@ -281,6 +281,10 @@ impl Engine {
     fn count_unmatched(&self, id: &RequestId) {
         if !self.table().take_late(id) {
             self.counters.unmatched_answers.add();
+            // Evidence for the call whose answer this may have been.
+            self.keep_noise(
+                format!("a response with id {id}, which no request waits for").as_bytes(),
+            );
         }
     }
 

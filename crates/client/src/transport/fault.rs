@@ -150,7 +150,11 @@ impl fmt::Display for Fault {
                 write!(f, "{} sent us elsewhere ({status}): {what}", self.url)
             }
             FaultKind::ContentType { found, .. } => {
-                write!(f, "{} answered with {found}, which is no message", self.url)
+                write!(
+                    f,
+                    "{} answered with {found}, which is not an MCP message",
+                    self.url
+                )
             }
             FaultKind::NoAnswer { what } => write!(f, "{} gave no answer: {what}", self.url),
             FaultKind::StreamRefused => {

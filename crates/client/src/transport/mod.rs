@@ -24,6 +24,8 @@ mod memory;
 mod peer;
 #[doc(hidden)]
 pub mod stderr_hints;
+pub mod stderr_names;
+pub mod stderr_words;
 mod stdio;
 mod tap;
 
@@ -56,17 +58,17 @@ pub use peer::Peer;
 pub use stderr_hints::is_fetching;
 pub use stdio::Stdio;
 pub use switchboard_core::environment::{Environment, NetworkVariables};
-#[doc(hidden)]
-pub use switchboard_process::Stderr;
 pub use switchboard_process::{
     BoxRead, BoxWrite, Cleanup, Exit, ProgramFile, ProgramForm, Search, StartError, keeper,
     leftovers, resolve,
 };
 #[doc(hidden)]
+pub use switchboard_process::{Stderr, installer};
+#[doc(hidden)]
 pub use switchboard_process::{is_gap, turn, turns, within};
 #[doc(hidden)]
 pub use tap::Spot;
-pub use tap::{Message, OverHttp, Tap, TapBounds, Watched, Way, Wire};
+pub use tap::{Message, OverHttp, Tap, TapLimits, Watched, Way, Wire};
 
 /// A connection being made.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Link, ConnectError>> + Send + 'a>>;

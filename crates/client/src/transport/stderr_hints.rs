@@ -17,6 +17,18 @@ pub enum About {
     Certificates,
     /// An address that cannot be reached.
     Network,
+    /// An address at which nothing answers.
+    Service,
+    /// An npm package that does not exist.
+    NpmPackage,
+    /// A Python package that does not exist.
+    PythonPackage,
+    /// A module that is not installed, or a script that does not exist.
+    Module,
+    /// A file that does not exist.
+    File,
+    /// A variable that is not set.
+    Variable,
     /// Something that a process of an earlier run may still hold.
     Leftovers,
     Other,
@@ -36,7 +48,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
     (
         &["cannot connect to the docker daemon"],
         Meaning {
-            cause: "Docker is installed and does not run",
+            cause: "Docker is installed but not running",
             step: "start it: `sudo systemctl start docker`, or open Docker Desktop",
             about: About::Other,
         },
@@ -46,7 +58,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
         Meaning {
             cause: "there is no npm package of that name",
             step: "look for its right name: `npm search NAME`",
-            about: About::Other,
+            about: About::NpmPackage,
         },
     ),
     (
@@ -54,7 +66,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
         Meaning {
             cause: "there is no Python package of that name or version",
             step: "check the name of the package in its arguments",
-            about: About::Other,
+            about: About::PythonPackage,
         },
     ),
     (
@@ -67,7 +79,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
         Meaning {
             cause: "a module that it needs is not installed",
             step: "install what it needs: `npm install` or `pip install -r requirements.txt` in its folder",
-            about: About::Other,
+            about: About::Module,
         },
     ),
     (
@@ -85,9 +97,12 @@ const HINTS: &[(&[&str], Meaning)] = &[
             "certificate signed by unknown authority",
             "unknownissuer",
             "sslcertverificationerror",
+            "certificate has expired",
+            "cert_has_expired",
+            "err_tls_cert_altname_invalid",
         ],
         Meaning {
-            cause: "it does not trust the certificate of what it connects to",
+            cause: "it does not trust the certificate of the host that it connects to",
             step: "name the authority's certificate for it: `NODE_EXTRA_CA_CERTS` for Node.js, `SSL_CERT_FILE` for Python and others",
             about: About::Certificates,
         },
@@ -95,7 +110,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
     (
         &["proxy authentication required", "407 proxy"],
         Meaning {
-            cause: "the proxy wants to know who asks",
+            cause: "the proxy requires a user name and a password",
             step: "check the user name and the password in the proxy's variable",
             about: About::Network,
         },
@@ -108,7 +123,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
             "temporary failure in name resolution",
         ],
         Meaning {
-            cause: "it needs the network, and does not get there",
+            cause: "it cannot reach the network, or the host does not exist",
             step: "check the network; a proxy that `HTTPS_PROXY` names is passed on to servers",
             about: About::Network,
         },
@@ -118,7 +133,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
         Meaning {
             cause: "something that it connects to does not answer: a database, another service, the network",
             step: "see which address it names, and whether something listens there",
-            about: About::Network,
+            about: About::Service,
         },
     ),
     (
@@ -148,6 +163,18 @@ const HINTS: &[(&[&str], Meaning)] = &[
             cause: "it wants a port that is taken, perhaps by another copy of itself",
             step: "look for a process of an earlier run that still has the port",
             about: About::Leftovers,
+        },
+    ),
+    (
+        &[
+            "can't open file",
+            "cannot open file",
+            "enoent: no such file",
+        ],
+        Meaning {
+            cause: "a file that it needs does not exist",
+            step: "correct the path in its arguments; a relative path starts at its working folder (`cwd`)",
+            about: About::File,
         },
     ),
     (
@@ -183,7 +210,7 @@ const HINTS: &[(&[&str], Meaning)] = &[
         Meaning {
             cause: "a variable that it needs is missing",
             step: "name it in `env` or `env_passthrough`: servers get no others",
-            about: About::Other,
+            about: About::Variable,
         },
     ),
     (

@@ -6,8 +6,7 @@ use switchboard_core::spec::TransportKind;
 
 use super::codex;
 use super::references::{Syntax, translate};
-use crate::import::convert;
-use crate::{Client, Entry, duration};
+use crate::{Client, duration};
 
 /// Unit in which a client writes durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +138,22 @@ impl Form {
                 root: "context_servers",
                 ..plain
             },
+            // JSON is YAML, too.
+            Client::Goose => Self {
+                root: "extensions",
+                types: types("stdio", "streamable_http"),
+                switch: DisableKey::Enabled,
+                fields: &[
+                    ("env_passthrough", "env_keys"),
+                    ("timeout", "timeout"),
+                    ("allowed_tools", "available_tools"),
+                ],
+                ..plain
+            },
+            Client::Mcporter => Self {
+                syntax: Syntax::Dollar,
+                ..plain
+            },
             Client::Nexus3 => Self {
                 syntax: Syntax::Ours,
                 types: only_sse,
@@ -160,24 +175,23 @@ impl Form {
         }
     }
 
-    /// Converts an entry to the client's format.
+    /// Converts an entry in our format to the client's.
     ///
     /// # Errors
     /// Returns the reason if the client cannot have such a server.
     pub(super) fn write(
         &self,
-        entry: &Entry,
+        transport: TransportKind,
+        mut ours: Map<String, Value>,
         warnings: &mut Vec<String>,
     ) -> Result<Map<String, Value>, String> {
-        // The file may be anywhere, so relative paths are made absolute.
-        let mut ours = convert(entry, None);
         if self.client == Client::Switchboard {
             return Ok(ours);
         }
         // Order: the type and the switch first, then what every client has, then the rest field by field.
         ours.remove("type");
         let mut out = Map::new();
-        self.kind(entry.transport(), &mut out, warnings)?;
+        self.kind(transport, &mut out, warnings)?;
         if ours.remove("enabled").is_some() {
             match self.switch {
                 DisableKey::Enabled => out.insert("enabled".to_owned(), false.into()),
@@ -194,7 +208,7 @@ impl Form {
             codex::prepare(&mut ours, &mut out, warnings);
         }
         // Command, URL and headers first; what is left are optional fields.
-        self.endpoint(entry.transport(), &mut ours, &mut out);
+        self.endpoint(transport, &mut ours, &mut out);
         for (field, value) in ours {
             self.field(&field, value, &mut out, warnings);
         }
@@ -223,7 +237,7 @@ impl Form {
             (Client::Codex, TransportKind::Sse) => {
                 return Err(format!("{client} has no servers of the type sse"));
             }
-            (Client::OpenCode | Client::Zed, TransportKind::Sse) => {
+            (Client::OpenCode | Client::Zed | Client::Mcporter, TransportKind::Sse) => {
                 warnings.push(format!("{client} cannot be told that the type is sse"));
             }
             _ => {}
@@ -250,6 +264,8 @@ impl Form {
         let url = match (self.client, kind) {
             (Client::Gemini, TransportKind::Http | TransportKind::StreamableHttp) => "httpUrl",
             (Client::Windsurf, _) => "serverUrl",
+            (Client::Goose, _) => "uri",
+            (Client::Mcporter, _) => "baseUrl",
             _ => "url",
         };
         // OpenCode writes the command and its arguments as one list.
@@ -260,13 +276,17 @@ impl Form {
             let whole = std::iter::once(command).chain(args.unwrap_or_default());
             out.insert("command".to_owned(), whole.collect());
         }
-        let env = if is_list { "environment" } else { "env" };
+        let (command, env) = match self.client {
+            Client::OpenCode => ("command", "environment"),
+            Client::Goose => ("cmd", "envs"),
+            _ => ("command", "env"),
+        };
         let headers = match self.client {
             Client::Codex => "http_headers",
             _ => "headers",
         };
         for (field, key) in [
-            ("command", "command"),
+            ("command", command),
             ("args", "args"),
             ("env", env),
             ("url", url),

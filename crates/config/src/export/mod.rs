@@ -25,20 +25,21 @@ use switchboard_core::text::write_json_safe;
 use self::client::Form;
 use crate::canonical::secrets_in_clear;
 use crate::edit::{self, Secrets, WriteError};
+use crate::import::convert;
+use crate::secret_variables::secrets_as_variables;
 use crate::{Client, Config, Entry, Input, Reference};
 
 /// Servers in another client's format.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Exported {
-    /// The content of the file: TOML for [`Client::Codex`], JSON for all others. It contains the secrets
-    /// that the entries contain in clear.
+    /// The content of the file: TOML for [`Client::Codex`], JSON for all others.
     pub text: String,
     /// The servers in it.
     pub servers: Vec<ExportedServer>,
     /// Servers that the client cannot have.
     pub left_out: Vec<LeftOutServer>,
-    /// The variables that [`specs`] put in the place of secrets, with their values. [`entries`] adds none.
+    /// The variables that replace secrets, with their values.
     pub variables: Vec<(String, Secret<String>)>,
 }
 
@@ -65,8 +66,12 @@ pub struct LeftOutServer {
 
 /// Converts the servers of config files to a file of another client. Relative paths become absolute.
 ///
+/// With [`Secrets::AsVariables`] a secret is written as a reference such as `${GITHUB_TOKEN}`, and is in
+/// [`Exported::variables`].
+///
 /// ```
 /// use std::path::Path;
+/// use switchboard_config::edit::Secrets;
 /// use switchboard_config::{Client, Config, export};
 /// use switchboard_core::spec::Layer;
 ///
@@ -76,7 +81,7 @@ pub struct LeftOutServer {
 ///     "timeout": "30s"
 /// }}}"#;
 /// let config = Config::read(text, Path::new("/project/mcp.json"), Layer::User);
-/// let exported = export::entries(config.entries(), Client::VsCode);
+/// let exported = export::entries(config.entries(), Client::VsCode, Secrets::AsVariables);
 /// assert_eq!(
 ///     exported.text,
 ///     r#"{
@@ -94,7 +99,11 @@ pub struct LeftOutServer {
 /// );
 /// assert_eq!(exported.servers[0].warnings, ["vscode cannot be told `timeout`"]);
 /// ```
-pub fn entries<'e>(entries: impl IntoIterator<Item = &'e Entry>, client: Client) -> Exported {
+pub fn entries<'e>(
+    entries: impl IntoIterator<Item = &'e Entry>,
+    client: Client,
+    secrets: Secrets,
+) -> Exported {
     let form = Form::of(client);
     let mut servers = Map::new();
     let mut inputs: Vec<Value> = Vec::new();
@@ -108,15 +117,27 @@ pub fn entries<'e>(entries: impl IntoIterator<Item = &'e Entry>, client: Client)
         let name = entry.name().clone();
         let mut warnings = Vec::new();
         // An entry that the client cannot have does not keep the others from being exported.
-        match form.write(entry, &mut warnings) {
+        // The file may be anywhere, so relative paths are made absolute.
+        let mut ours = convert(entry, None);
+        let variables = match secrets {
+            Secrets::AsVariables => secrets_as_variables(&name, &mut ours),
+            _ => Vec::new(),
+        };
+        let clear = secrets_in_clear(&ours);
+        match form.write(entry.transport(), ours, &mut warnings) {
             Ok(value) => {
                 servers.insert(name.to_string(), value.into());
                 // Inputs are shared by all servers of the file.
                 questions(entry, &form, &mut inputs);
-                let clear = secrets_in_clear(&entry.canonical()).into_iter();
                 warnings.extend(
-                    clear.map(|what| format!("{what} looks like a secret and is written in clear")),
+                    clear
+                        .into_iter()
+                        .map(|what| format!("{what} looks like a secret and is written in clear")),
                 );
+                warnings.extend(variables.iter().map(|(variable, _)| {
+                    format!("a secret is written as `${{{variable}}}`: set {variable} where {client} runs")
+                }));
+                out.variables.extend(variables);
                 out.servers.push(ExportedServer { name, warnings });
             }
             Err(reason) => out.left_out.push(LeftOutServer { name, reason }),
@@ -167,7 +188,7 @@ pub fn specs<'s>(
     // A relative name: relative paths of a program have no folder of a file to begin at.
     let file = Path::new("mcp.json");
     let config = Config::read(&written.value.to_string(), file, Layer::Program);
-    let mut exported = entries(config.entries(), client);
+    let mut exported = entries(config.entries(), client, Secrets::InClear);
     exported.variables = written.variables;
     // A program can describe servers that no file can, such as one with a timeout of a year.
     let refused = config

@@ -6,9 +6,13 @@ use std::time::Duration;
 use switchboard_core::limits::Deadline;
 use switchboard_core::spec::Layer;
 
-use super::entries as export;
 use super::*;
 use crate::read_client;
+
+/// Exports everything as it is written.
+fn export<'e>(entries: impl IntoIterator<Item = &'e Entry>, client: Client) -> Exported {
+    super::entries(entries, client, Secrets::InClear)
+}
 
 /// A file of ours.
 fn ours(text: &str) -> Config {
@@ -21,6 +25,7 @@ fn ours(text: &str) -> Config {
 fn file(client: Client) -> &'static str {
     match client {
         Client::Codex => "/q/.codex/config.toml",
+        Client::Goose => "/q/goose/config.yaml",
         _ => "/q/other.json",
     }
 }
@@ -86,7 +91,7 @@ fn servers_with_a_url_come_back_the_same() {
         match client {
             Client::Codex => assert_eq!(export(ours(sse).entries(), *client).left_out.len(), 1),
             // They are told that it is at a URL, and find out themselves.
-            Client::OpenCode | Client::Zed => {
+            Client::OpenCode | Client::Zed | Client::Mcporter => {
                 let exported = export(ours(sse).entries(), *client);
                 assert_eq!(exported.servers[0].warnings.len(), 1);
             }

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
-use super::is_shown;
+use jsonc_parser::{CollectOptions, parse_to_ast};
+
+use super::{ValuePlace, is_number};
 use crate::limits::LIMITS;
+use crate::tree::JSONC;
 use crate::{fields, report};
 
 /// Faults of a text that the parser would report badly or could not survive.
@@ -30,10 +33,16 @@ enum Token {
 
 /// An open bracket.
 #[derive(Clone, Copy, Default)]
-struct Frame {
+struct Frame<'t> {
     is_list: bool,
-    /// True if its values must not be shown: `env`, `headers`.
-    is_map: bool,
+    /// The map that it is, or is in: `env`, `headers`.
+    map: Option<&'t str>,
+    /// The key of a list.
+    key: &'t str,
+    /// The last item of a list.
+    item: &'t str,
+    /// True if it is a section beside the servers, or in one.
+    is_section: bool,
     /// True if its keys must not be shown either: an object in an unexpected place.
     is_opaque: bool,
 }
@@ -61,11 +70,28 @@ pub(crate) fn outline(text: &str) -> Outline {
     outline
 }
 
+/// Returns true if a key of the file names one of our own sections beside the servers.
+fn is_section(key: &str) -> bool {
+    let sections = [
+        "agents",
+        "audience",
+        "pins",
+        "approvals",
+        "limits",
+        "network",
+        "providers",
+    ];
+    sections.contains(&key)
+}
+
 /// Returns the ranges of a JSON text that must not be shown.
 pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
     let tokens: Vec<(Token, Range<usize>)> = Tokens { text, at: 0 }.collect();
+    // The depth first: the parser recurses.
+    let is_broken = outline(text).too_deep.is_some()
+        || parse_to_ast(text, &CollectOptions::default(), &JSONC).is_err();
     let mut masks = Vec::new();
-    let mut frames: Vec<Frame> = Vec::new();
+    let mut frames: Vec<Frame<'_>> = Vec::new();
     let mut key: Option<&str> = None;
     let mut before = Token::Comma;
     for (index, (token, span)) in tokens.iter().enumerate() {
@@ -85,8 +111,22 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
                     if frame.is_opaque || report::is_secret(content) {
                         masks.push(inside);
                     }
-                } else if frame.is_map || !key.is_some_and(|key| is_shown(key, content)) {
-                    masks.push(inside);
+                } else {
+                    let place = ValuePlace {
+                        map: frame.map,
+                        key: key.unwrap_or(frame.key),
+                        before: frame.item,
+                        is_in_section: frame.is_section
+                            || (frames.len() == 1 && key.is_some_and(is_section)),
+                    };
+                    // A value without a key is out of place, and may be anything; so is a list of variables.
+                    let is_placed = (frame.is_list && frame.map.is_none()) || key.is_some();
+                    if is_broken || !is_placed || frame.is_opaque || !place.shows(content) {
+                        masks.push(inside);
+                    }
+                    if let Some(list) = frames.last_mut() {
+                        list.item = content;
+                    }
                     // A string before a bracket was meant as its key, even without a colon.
                     if matches!(next(&tokens, index), Some(Token::Open(_))) {
                         key = Some(content);
@@ -96,7 +136,8 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
             Token::Word => {
                 let word = text.get(span.clone()).unwrap_or_default();
                 let is_plain = matches!(word, "true" | "false" | "null");
-                let is_said = !frame.is_map && key.is_some_and(|key| is_shown(key, word));
+                let is_said =
+                    frame.map.is_none() && !frame.is_opaque && key.is_some() && is_number(word);
                 // A key without quotes, if it is a known name.
                 let is_key = is_key(&tokens, index, before)
                     && !(frame.is_list || frame.is_opaque)
@@ -110,10 +151,17 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
             Token::Open(bracket) => {
                 // Inside an object, a bracket without a key may contain anything.
                 let is_lost = !frames.is_empty() && !frame.is_list && key.is_none();
+                let is_list = *bracket == b'[';
+                let is_in_args =
+                    (key == Some("args") && !is_list) || (frame.is_list && frame.key == "args");
                 frames.push(Frame {
-                    is_list: *bracket == b'[',
-                    is_map: frame.is_map || key.is_some_and(fields::is_map),
-                    is_opaque: frame.is_map || frame.is_opaque || is_lost || key == Some("args"),
+                    is_list,
+                    map: frame.map.or(key.filter(|key| fields::is_map(key))),
+                    key: key.unwrap_or_default(),
+                    item: "",
+                    is_section: frame.is_section
+                        || (frames.len() == 1 && key.is_some_and(is_section)),
+                    is_opaque: frame.map.is_some() || frame.is_opaque || is_lost || is_in_args,
                 });
                 key = None;
             }
@@ -170,7 +218,8 @@ impl Iterator for Tokens<'_> {
                 let end = rest.get(2..).and_then(|rest| rest.find("*/"));
                 (Token::Comment, end.map_or(rest.len(), |end| end + 4))
             }
-            b'\'' => (Token::Word, single_quoted_length(rest)),
+            // JSON has no single quotes, but people write them.
+            b'\'' if is_single_quoted(rest) => (Token::Text(true), single_quoted_length(rest)),
             _ => (Token::Word, word(rest)),
         };
         self.at = start + length;
@@ -193,7 +242,14 @@ fn string(bytes: &[u8]) -> (Token, usize) {
     (Token::Text(false), bytes.len())
 }
 
-/// Returns the length of a text in single quotes, which JSON does not have but people write.
+/// Returns true if a text in single quotes is closed on its line, and nothing follows that tells otherwise.
+fn is_single_quoted(rest: &str) -> bool {
+    let after = rest.get(single_quoted_length(rest)..).unwrap_or_default();
+    let ends = |c: char| c.is_whitespace() || ",:]}".contains(c);
+    rest.get(1..).is_some_and(|inner| inner.contains('\'')) && after.starts_with(ends)
+}
+
+/// Returns the length of a text in single quotes.
 fn single_quoted_length(rest: &str) -> usize {
     let line = rest.split(['\n', '\r']).next().unwrap_or_default();
     let end = line.get(1..).and_then(|line| line.find('\''));

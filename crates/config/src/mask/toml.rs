@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::is_shown;
+use toml::de::DeTable;
+
+use super::{ValuePlace, is_number};
 use crate::limits::LIMITS;
 use crate::{fields, report};
 
@@ -31,8 +33,9 @@ pub(crate) fn too_deep(text: &str) -> Option<Range<usize>> {
 /// Returns the ranges of a TOML text that must not be shown.
 pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
     let mut masks = Vec::new();
+    let is_broken = too_deep(text).is_some() || DeTable::parse(text).is_err();
     let mut open = Open::default();
-    let mut in_map = false;
+    let mut in_map: Option<&str> = None;
     let mut start = 0;
     for whole in text.split_inclusive('\n') {
         let line = whole.trim_end();
@@ -51,7 +54,7 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
         if is_inside {
             masks.push(at..end);
         } else if let Some(parts) = header(content) {
-            in_map = parts.iter().any(|part| fields::is_map(part));
+            in_map = parts.into_iter().find(|part| fields::is_map(part));
         } else if content.starts_with('#') {
             masks.push(at + 1..end);
         } else {
@@ -59,12 +62,15 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
                 Some((key, value)) => {
                     let keys: Vec<&str> = parts(key);
                     let blank = value.len() - value.trim_start().len();
-                    let is_map = in_map || keys.iter().any(|key| fields::is_map(key));
-                    let last = keys.last().copied().unwrap_or_default();
+                    let inline = keys.iter().copied().find(|key| fields::is_map(key));
+                    let place = ValuePlace {
+                        map: in_map.or(inline),
+                        key: keys.last().copied().unwrap_or_default(),
+                        before: "",
+                        is_in_section: false,
+                    };
                     let value = value.trim_start();
-                    let bare = value.trim_matches('"');
-                    let is_plain = matches!(value, "true" | "false");
-                    if !is_plain && (is_map || !is_shown(last, bare)) {
+                    if !is_open_value(value) && (is_broken || !shows(value, place)) {
                         masks.push(at + key.len() + 1 + blank..end);
                     }
                 }
@@ -74,6 +80,34 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
     }
     masks.retain(|mask| !mask.is_empty());
     masks
+}
+
+/// Returns true if a value is only an opening bracket, and continues on the next lines.
+fn is_open_value(value: &str) -> bool {
+    matches!(value, "[" | "{")
+}
+
+/// Returns true if a value on one line may be shown: a plain one, or a list of them.
+fn shows(value: &str, place: ValuePlace<'_>) -> bool {
+    let list = value
+        .strip_prefix('[')
+        .and_then(|list| list.strip_suffix(']'));
+    let Some(list) = list else {
+        let text = value
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        let text = text.filter(|text| !text.contains(['"', '\\']));
+        let is_plain = matches!(value, "true" | "false") || is_number(value);
+        return is_plain || text.is_some_and(|text| place.shows(text));
+    };
+    let mut before = "";
+    list.split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+        .all(|item| {
+            let before = std::mem::replace(&mut before, item.trim_matches('"'));
+            !item.starts_with('[') && shows(item, ValuePlace { before, ..place })
+        })
 }
 
 /// The parts of a table's name, if the line is a table header.

@@ -3,6 +3,8 @@
 pub(super) mod oauth;
 #[cfg(test)]
 mod oauth_tests;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use std::ops::Range;
@@ -236,6 +238,15 @@ fn transport(
 
 /// Describes an entry without a transport, often one with a misspelled key.
 fn neither(values: &FieldReader<'_>, at: &Range<usize>) -> Note {
+    let source = values.entry.get("source").and_then(Node::text);
+    let built_in = match source {
+        Some("extension") => Some("it comes with a Zed extension, and cannot be copied"),
+        Some("goose") => Some("it is built into Goose, and cannot be copied"),
+        _ => None,
+    };
+    if let Some(message) = built_in {
+        return Note::error(ProblemKind::NoTransport, at.clone(), message);
+    }
     let note = Note::error(
         ProblemKind::NoTransport,
         at.clone(),

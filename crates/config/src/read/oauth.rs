@@ -6,38 +6,94 @@ use switchboard_core::secret::SafeUrl;
 use switchboard_core::spec::{OAuthGrant, TransportKind};
 use switchboard_core::text::closest;
 
-use super::{FieldReader, Stage, Text};
-use crate::fields::is_called;
+use super::{FieldReader, Stage, Text as Written};
+use crate::keys::ValueType::{Count, SpacedTexts, Text, Words};
+use crate::keys::{self, Key};
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report, quote_name};
 use crate::shape::duplicates;
 use crate::tree::{Member, Node, NodeKind, latest};
 
-/// The members of the block, under our own names.
-pub(crate) const MEMBERS: &[&str] = &[
-    "client_id",
-    "client_secret",
-    "client_key",
-    "client_metadata_url",
-    "scopes",
-    "callback_port",
-    "redirect_uri",
-    "resource",
-    "issuer",
-    "authorization_endpoint",
-    "token_endpoint",
-    "device_authorization_endpoint",
-    "grant",
-    "assertion_file",
+/// The members of the block.
+pub(crate) const MEMBERS: &[Key] = &[
+    Key::new(
+        "client_id",
+        Text,
+        "The id of a client that you registered at the issuer",
+    ),
+    Key::new(
+        "client_secret",
+        Text,
+        "The secret of that client; write it as `\"${NAME}\"`",
+    ),
+    Key::new(
+        "client_key",
+        Text,
+        "The private key of that client in PEM, if it signs instead: `\"${file:key.pem}\"`",
+    ),
+    Key::new(
+        "client_metadata_url",
+        Text,
+        "The URL of a client id metadata document",
+    )
+    .also(&["client_metadata_uri"]),
+    Key::new(
+        "scopes",
+        SpacedTexts,
+        "The scopes to ask for, instead of those that the server names",
+    )
+    .also(&["scope"]),
+    Key::new(
+        "callback_port",
+        Count(1, 65_535),
+        "The port that the browser returns to, for clients that are registered with a fixed one",
+    ),
+    Key::new(
+        "redirect_uri",
+        Text,
+        "The whole address that the browser returns to",
+    )
+    .also(&["redirect_url"]),
+    Key::new(
+        "resource",
+        Text,
+        "The resource to name in requests, or `\"omit\"` for issuers that refuse one",
+    ),
+    Key::new(
+        "issuer",
+        Text,
+        "The issuer, instead of discovery: https, or http on this machine",
+    ),
+    Key::new(
+        "authorization_endpoint",
+        Text,
+        "The endpoint to log in at, together with `token_endpoint`",
+    )
+    .also(&["authorization_url"]),
+    Key::new(
+        "token_endpoint",
+        Text,
+        "The endpoint for tokens, together with `authorization_endpoint`",
+    )
+    .also(&["token_url"]),
+    Key::new(
+        "device_authorization_endpoint",
+        Text,
+        "The endpoint for logins on another device",
+    ),
+    Key::new("grant", Words(GRANT_WORDS), "The OAuth grant to use").or("`authorization_code`"),
+    Key::new(
+        "assertion_file",
+        Text,
+        "The file with the platform's token, for the grant `workload`",
+    ),
 ];
 
-/// Members of other clients' blocks: the name that they use, and ours.
-const ALIASES: &[(&str, &str)] = &[
-    ("scope", "scopes"),
-    ("redirect_url", "redirect_uri"),
-    ("client_metadata_uri", "client_metadata_url"),
-    ("authorization_url", "authorization_endpoint"),
-    ("token_url", "token_endpoint"),
+const GRANT_WORDS: &[&str] = &[
+    "authorization_code",
+    "device_code",
+    "client_credentials",
+    "workload",
 ];
 
 /// The members that are addresses.
@@ -53,20 +109,20 @@ const ADDRESSES: &[&str] = &[
 /// The block as it is written.
 #[derive(Clone, Default)]
 pub(crate) struct OAuthDraft {
-    pub(crate) client_id: Option<Text>,
-    pub(crate) client_secret: Option<Text>,
-    pub(crate) client_key: Option<Text>,
-    pub(crate) client_metadata_url: Option<Text>,
-    pub(crate) scopes: Option<Vec<Text>>,
+    pub(crate) client_id: Option<Written>,
+    pub(crate) client_secret: Option<Written>,
+    pub(crate) client_key: Option<Written>,
+    pub(crate) client_metadata_url: Option<Written>,
+    pub(crate) scopes: Option<Vec<Written>>,
     pub(crate) callback_port: Option<u16>,
-    pub(crate) redirect_uri: Option<Text>,
-    pub(crate) resource: Option<Text>,
-    pub(crate) issuer: Option<Text>,
-    pub(crate) authorization_endpoint: Option<Text>,
-    pub(crate) token_endpoint: Option<Text>,
-    pub(crate) device_authorization_endpoint: Option<Text>,
+    pub(crate) redirect_uri: Option<Written>,
+    pub(crate) resource: Option<Written>,
+    pub(crate) issuer: Option<Written>,
+    pub(crate) authorization_endpoint: Option<Written>,
+    pub(crate) token_endpoint: Option<Written>,
+    pub(crate) device_authorization_endpoint: Option<Written>,
     pub(crate) grant: OAuthGrant,
-    pub(crate) assertion_file: Option<Text>,
+    pub(crate) assertion_file: Option<Written>,
 }
 
 /// Brings the names of the members into our form; what is unknown stays and is reported.
@@ -98,20 +154,16 @@ pub(crate) fn normalise(node: &mut Node, report: &mut Report) {
 
 /// Returns our name of a member.
 fn name(key: &str) -> Option<&'static str> {
-    let mut own = MEMBERS.iter();
-    let own = own.find(|name| is_called(key, name)).copied();
-    own.or_else(|| {
-        let mut aliases = ALIASES.iter();
-        let alias = aliases.find(|(alias, _)| is_called(key, alias));
-        alias.map(|(_, name)| *name)
-    })
+    let found = MEMBERS.iter().find(|member| member.is_called(key));
+    found.map(|member| member.name)
 }
 
 fn unknown(member: &Member, report: &mut Report) {
     let message = format!("unknown key {} in `oauth`", quote_name(&member.key));
     let note = Note::warning(ProblemKind::UnknownKey, member.key_span.clone(), message);
-    report.add(match closest(&member.key, MEMBERS) {
-        Some(_) => note.did_you_mean(&member.key, MEMBERS),
+    let names = keys::names(MEMBERS);
+    report.add(match closest(&member.key, &names) {
+        Some(_) => note.did_you_mean(&member.key, &names),
         None => note.hint("remove it, or look for its right name"),
     });
 }
@@ -186,7 +238,7 @@ fn wrong(at: &Range<usize>, message: impl Into<String>) -> Note {
 }
 
 /// An address has to be https, or http on this machine.
-fn check_address(name: &str, text: &Text, values: &mut FieldReader<'_>) {
+fn check_address(name: &str, text: &Written, values: &mut FieldReader<'_>) {
     if !values.is_filled(&text.text) {
         return;
     }

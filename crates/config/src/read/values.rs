@@ -14,9 +14,6 @@ use crate::template::has_placeholder;
 use crate::tree::{Node, NodeKind, latest};
 use crate::{duration, fields, size};
 
-/// The sizes that one message may be limited to, as in the section `limits`.
-const MESSAGE_BYTES: std::ops::RangeInclusive<u64> = (64 << 10)..=(256 << 20);
-
 /// Reads the values of one entry. Values of the wrong type are reported and left out.
 pub(super) struct FieldReader<'a> {
     pub(super) entry: &'a Node,
@@ -136,7 +133,8 @@ impl<'a> FieldReader<'a> {
             NodeKind::Text(text) => size::parse(text),
             _ => None,
         };
-        let bytes = bytes.filter(|bytes| MESSAGE_BYTES.contains(bytes));
+        let (least, most) = fields::MESSAGE_BYTES;
+        let bytes = bytes.filter(|bytes| (least..=most).contains(bytes));
         let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
         if bytes.is_none() {
             self.unfit(node, "64 KiB to 256 MiB: bytes, or `\"16 MiB\"`");

@@ -3,18 +3,57 @@
 use super::placed::Placed;
 use super::placed::texts;
 use super::{get, unknown_keys, wrong};
+use crate::keys::ValueType::{Flag, Texts, Words};
+use crate::keys::{self, Key};
 use crate::report::{Report, quote_name};
 use crate::shape::duplicates;
 use crate::tree::{Node, NodeKind, latest};
 
-const KEYS: &[&str] = &[
-    "level",
-    "grants",
-    "withhold",
-    "allowed_tools",
-    "blocked_tools",
-    "ask",
-    "conceal_denials",
+pub(crate) const KEYS: &[Key] = &[
+    Key::new(
+        "level",
+        Words(&["yolo", "trusted", "sandboxed"]),
+        "`sandboxed` reaches nothing, `trusted` asks you at the first use of each server, \
+         `yolo` never asks",
+    )
+    .or("`sandboxed`, with a warning"),
+    Key::new(
+        "grants",
+        Texts,
+        "Items that the agent may use: `mcp:SERVER:TOOL`, `mcp:SERVER:resource/URI` or \
+         `mcp:SERVER:prompt/NAME`, with `*` in either part. `[]` grants nothing",
+    )
+    .or("everything, as the level says"),
+    Key::new(
+        "withhold",
+        Texts,
+        "Items that the agent may never use, even if granted; written like grants",
+    )
+    .or("`[]`"),
+    Key::new(
+        "allowed_tools",
+        Texts,
+        "The only tools that the agent may use, by their own names, of all servers",
+    )
+    .or("all"),
+    Key::new(
+        "blocked_tools",
+        Texts,
+        "Tools that the agent may not use, even if granted",
+    )
+    .or("`[]`"),
+    Key::new(
+        "ask",
+        Words(&["server", "tool"]),
+        "What one question to you covers: a server, or a single tool, resource or prompt",
+    )
+    .or("`server`"),
+    Key::new(
+        "conceal_denials",
+        Flag,
+        "Whether denied items look to the agent as if they did not exist",
+    )
+    .or("`false`"),
 ];
 
 /// The section of one agent. Its texts are not validated beyond their type.
@@ -81,7 +120,7 @@ fn read(node: &Node, whose: &str, section: &mut AgentSection, report: &mut Repor
     };
     duplicates(members, report);
     // A misspelled restriction would silently grant more, so unknown keys make it unclear.
-    section.is_unclear |= unknown_keys(node, whose, KEYS, report);
+    section.is_unclear |= unknown_keys(node, whose, &keys::names(KEYS), report);
     let mut word = |key: &str, expected: &str| {
         let value = get(node, key)?;
         if value.text().is_none() {

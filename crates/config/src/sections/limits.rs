@@ -6,37 +6,150 @@ use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
 
 use super::measure::Measures;
 use super::{get, object, unknown_keys};
-use crate::fields::Visibility;
-use crate::limits::LIMITS;
+use crate::fields::MESSAGE_BYTES;
+use crate::keys::ValueType::{Count, Object, Size, Time};
+use crate::keys::{self, Key};
+use crate::limits::LONGEST_MS;
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report};
 use crate::size;
 use crate::tree::Member;
 
-/// All keys, each with the values that an excerpt may show.
-const KEYS: &[(&str, Visibility)] = &[
-    ("message_bytes", Visibility::Size),
-    ("held_bytes", Visibility::Size),
-    ("total_held_bytes", Visibility::Size),
-    ("queued_bytes", Visibility::Size),
-    ("in_flight", Visibility::Number),
-    ("inbound_requests", Visibility::Number),
-    ("input_rounds", Visibility::Number),
-    ("json_depth", Visibility::Number),
-    ("list_items", Visibility::Number),
-    ("list_pages", Visibility::Number),
-    ("stderr_lines", Visibility::Number),
-    ("sampling_requests", Visibility::Number),
-    ("sampling_tokens", Visibility::Number),
-    ("sampling_rounds", Visibility::Number),
-    ("list_age", Visibility::Time),
-    ("timeouts", Visibility::Never),
-];
-const TIMES: &[&str] = &["idle", "connect", "list", "call", "total", "probe"];
-
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
+
+/// All keys with their ranges.
+pub(crate) const KEYS: &[Key] = &[
+    Key::new(
+        "message_bytes",
+        Size(MESSAGE_BYTES.0, MESSAGE_BYTES.1),
+        "One message, and so one result",
+    )
+    .or("`10 MiB`"),
+    Key::new(
+        "held_bytes",
+        Size(256 * KIB, GIB),
+        "All data that is held for one server",
+    )
+    .or("`64 MiB`"),
+    Key::new(
+        "total_held_bytes",
+        Size(MIB, 4 * GIB),
+        "All data that is held for all servers",
+    )
+    .or("`256 MiB`"),
+    Key::new(
+        "queued_bytes",
+        Size(64 * KIB, GIB),
+        "Data that waits to be written to one server",
+    )
+    .or("`64 MiB`"),
+    Key::new(
+        "in_flight",
+        Count(1, 4096),
+        "Concurrent calls to one server; others wait",
+    )
+    .or("`64`"),
+    Key::new(
+        "inbound_requests",
+        Count(1, 256),
+        "Concurrent requests from one server; others are refused",
+    )
+    .or("`8`"),
+    Key::new(
+        "input_rounds",
+        Count(1, 100),
+        "Rounds of questions in one call",
+    )
+    .or("`10`"),
+    // The comparison with approved definitions does not sort deeper values.
+    Key::new("json_depth", Count(16, 256), "Nesting of one message").or("`128`"),
+    Key::new(
+        "list_items",
+        Count(1, 65_536),
+        "Tools of one server; the same for prompts and for resources",
+    )
+    .or("`2048`"),
+    Key::new("list_pages", Count(1, 10_000), "Pages of one list").or("`100`"),
+    Key::new(
+        "stderr_lines",
+        Count(1, 10_000),
+        "Last lines of a server's stderr that are kept, besides the first 10",
+    )
+    .or("`20`"),
+    Key::new(
+        "sampling_requests",
+        Count(1, 1000),
+        "Sampling requests of one server per minute",
+    )
+    .or("`10`"),
+    Key::new(
+        "sampling_tokens",
+        Count(1, 100_000_000),
+        "Sampling tokens of one server per minute, prompts and answers together",
+    )
+    .or("`100000`"),
+    Key::new(
+        "sampling_rounds",
+        Count(1, 100),
+        "Rounds of tool use in a row that a server may have a model make",
+    )
+    .or("`10`"),
+    Key::new(
+        "list_age",
+        Time(1000, 24 * 3_600_000),
+        "How long a list is kept with `cache_tools_list`, unless the server says",
+    )
+    .or("`5m`"),
+    Key::new(
+        "timeouts",
+        Object(TIMES),
+        "Time limits for servers whose entries set none",
+    ),
+];
+
+/// The keys of `timeouts`.
+pub(crate) const TIMES: &[Key] = &[
+    Key::new(
+        "idle",
+        Time(1, LONGEST_MS),
+        "The longest silence, for the three below",
+    )
+    .or("`30s`"),
+    Key::new(
+        "connect",
+        Time(1, LONGEST_MS),
+        "The longest silence while connecting",
+    )
+    .or("`idle`"),
+    Key::new(
+        "list",
+        Time(1, LONGEST_MS),
+        "The longest silence while reading a list",
+    )
+    .or("`idle`"),
+    Key::new(
+        "call",
+        Time(1, LONGEST_MS),
+        "The longest silence during a call",
+    )
+    .or("`idle`"),
+    Key::new(
+        "total",
+        Time(1, LONGEST_MS),
+        "The longest that any of them may take in all",
+    )
+    .or("`10m`"),
+    Key::new(
+        "probe",
+        Time(100, 300_000),
+        "How long a server has to answer the probe for 2026-07-28 after its first byte, \
+         before the older handshake is sent as well; a server that writes nothing has ten \
+         seconds, or this time if it is longer",
+    )
+    .or("`3s`"),
+];
 
 /// The limits in the user's own file. An absent one keeps its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -129,42 +242,31 @@ impl LimitsSection {
     }
 }
 
-/// The values of a key that an excerpt may show.
-pub(super) fn visibility(key: &str, is_called: impl Fn(&str, &str) -> bool) -> Visibility {
-    if TIMES.iter().any(|name| is_called(key, name)) {
-        return Visibility::Time;
-    }
-    let found = KEYS.iter().find(|(name, _)| is_called(key, name));
-    found.map_or(Visibility::Never, |(_, shown)| *shown)
-}
-
 pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
     let node = &member.value;
-    let names: Vec<&str> = KEYS.iter().map(|(name, _)| *name).collect();
-    unknown_keys(node, "limits", &names, report);
+    unknown_keys(node, "limits", &keys::names(KEYS), report);
     let mut of = Measures {
         node,
         of: "limits",
+        keys: KEYS,
         report,
     };
-    let day = Duration::from_secs(24 * 3600);
     let mut section = LimitsSection {
-        message_bytes: of.size("message_bytes", 64 * KIB..=256 * MIB),
-        held_bytes: of.size("held_bytes", 256 * KIB..=GIB),
-        total_held_bytes: of.size("total_held_bytes", MIB..=4 * GIB),
-        queued_bytes: of.size("queued_bytes", 64 * KIB..=GIB),
-        in_flight: of.count("in_flight", 1..=4096),
-        inbound_requests: of.count("inbound_requests", 1..=256),
-        input_rounds: of.count("input_rounds", 1..=100),
-        // The comparison with approved definitions does not sort deeper values.
-        json_depth: of.count("json_depth", 16..=256),
-        list_items: of.count("list_items", 1..=65_536),
-        list_pages: of.count("list_pages", 1..=10_000),
-        stderr_lines: of.count("stderr_lines", 1..=10_000),
-        sampling_requests: of.count("sampling_requests", 1..=1000),
-        sampling_tokens: of.count("sampling_tokens", 1..=100_000_000),
-        sampling_rounds: of.count("sampling_rounds", 1..=100),
-        list_age: of.time("list_age", Duration::from_secs(1)..=day),
+        message_bytes: of.size("message_bytes"),
+        held_bytes: of.size("held_bytes"),
+        total_held_bytes: of.size("total_held_bytes"),
+        queued_bytes: of.size("queued_bytes"),
+        in_flight: of.count("in_flight"),
+        inbound_requests: of.count("inbound_requests"),
+        input_rounds: of.count("input_rounds"),
+        json_depth: of.count("json_depth"),
+        list_items: of.count("list_items"),
+        list_pages: of.count("list_pages"),
+        stderr_lines: of.count("stderr_lines"),
+        sampling_requests: of.count("sampling_requests"),
+        sampling_tokens: of.count("sampling_tokens"),
+        sampling_rounds: of.count("sampling_rounds"),
+        list_age: of.time("list_age"),
         ..LimitsSection::default()
     };
     let times = get(node, "timeouts");
@@ -172,20 +274,19 @@ pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
     if let Some(times) = times
         && object("timeouts", times, expected, report).is_some()
     {
-        unknown_keys(times, "timeouts", TIMES, report);
+        unknown_keys(times, "timeouts", &keys::names(TIMES), report);
         let mut of = Measures {
             node: times,
             of: "timeouts",
+            keys: TIMES,
             report,
         };
-        let mut time = |key| of.time(key, Duration::from_millis(1)..=LIMITS.duration);
-        section.idle = time("idle");
-        section.connect = time("connect");
-        section.list = time("list");
-        section.call = time("call");
-        section.total = time("total");
-        let least = Duration::from_millis(100);
-        section.probe = of.time("probe", least..=Duration::from_secs(300));
+        section.idle = of.time("idle");
+        section.connect = of.time("connect");
+        section.list = of.time("list");
+        section.call = of.time("call");
+        section.total = of.time("total");
+        section.probe = of.time("probe");
     }
     // Last, because it compares limits with each other.
     fits(&section, member, report);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use switchboard_core::limits::parse_duration;
 
 use super::{get, wrong};
+use crate::keys::{self, Key};
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report};
 use crate::tree::{Node, NodeKind};
@@ -16,12 +17,15 @@ pub(super) struct Measures<'a> {
     pub(super) node: &'a Node,
     /// The name of the section in messages: `limits`.
     pub(super) of: &'static str,
+    /// The keys of the section, with their ranges.
+    pub(super) keys: &'static [Key],
     pub(super) report: &'a mut Report,
 }
 
 impl Measures<'_> {
     /// Reads a whole number.
-    pub(super) fn count(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<usize> {
+    pub(super) fn count(&mut self, key: &str) -> Option<usize> {
+        let range = keys::range(self.keys, key);
         let expected = format!("a whole number from {} to {}", range.start(), range.end());
         let read = |node: &Node| match &node.kind {
             NodeKind::Number(number) => whole(number),
@@ -32,7 +36,8 @@ impl Measures<'_> {
     }
 
     /// Reads a number of bytes.
-    pub(super) fn size(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<usize> {
+    pub(super) fn size(&mut self, key: &str) -> Option<usize> {
+        let range = keys::range(self.keys, key);
         let (least, most) = (size::text(*range.start()), size::text(*range.end()));
         let expected =
             format!("from {least} to {most}: a number of bytes, or a text such as `\"16 MiB\"`");
@@ -46,7 +51,9 @@ impl Measures<'_> {
     }
 
     /// Reads a duration.
-    pub(super) fn time(&mut self, key: &str, range: RangeInclusive<Duration>) -> Option<Duration> {
+    pub(super) fn time(&mut self, key: &str) -> Option<Duration> {
+        let range = keys::range(self.keys, key);
+        let range = Duration::from_millis(*range.start())..=Duration::from_millis(*range.end());
         let (least, most) = (duration::text(*range.start()), duration::text(*range.end()));
         let expected = format!(
             "from {least} to {most}: seconds, or a text such as `\"30s\"`, `\"500ms\"`, `\"2m\"`"

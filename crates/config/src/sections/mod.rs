@@ -5,13 +5,14 @@
 //! that know grants and levels interpret them, and report errors as a [`Problem`] with
 //! [`Placed::problem`]. Nothing is looked up: files that are named are read by the modules that use them.
 
-mod agents;
-mod limits;
+pub(super) mod agents;
+pub(super) mod limits;
 mod measure;
-mod network;
+pub(super) mod network;
 mod placed;
 mod provider_key;
-mod providers;
+pub(super) mod providers;
+
 impl super::Config {
     /// The sections of agents in the user's own file, in order. `host::agents` turns them into a policy.
     pub fn agents(&self) -> &[AgentSection] {
@@ -69,7 +70,7 @@ pub use provider_key::KeySection;
 pub use providers::{ProviderKind, ProviderSection, ProvidersSection, ScoresSection};
 
 use super::client::Client;
-use super::fields::{Visibility, is_called};
+use super::fields::is_called;
 use super::problem::{Problem, ProblemKind};
 use super::report::{Note, Report, quote_name};
 use super::shape::duplicates;
@@ -140,20 +141,23 @@ pub(super) fn read(root: &Node, client: Client, folder: &Path, report: &mut Repo
 }
 
 /// A section that is one word, alone or under a key.
-struct WordSection {
+pub(super) struct WordSection {
     name: &'static str,
-    key: &'static str,
+    pub(super) key: &'static str,
+    pub(super) words: &'static [&'static str],
     expected: &'static str,
 }
 
-const PINS: WordSection = WordSection {
+pub(super) const PINS: WordSection = WordSection {
     name: "pins",
     key: "mode",
+    words: &["ask", "block", "warn", "off"],
     expected: "\"ask\", \"block\", \"warn\" or \"off\"",
 };
-const APPROVALS: WordSection = WordSection {
+pub(super) const APPROVALS: WordSection = WordSection {
     name: "approvals",
     key: "bind",
+    words: &["entry", "content"],
     expected: "\"entry\" or \"content\"",
 };
 
@@ -174,11 +178,6 @@ fn word(value: &Node, section: &WordSection, report: &mut Report) -> Option<Plac
         wrong(&name, word, section.expected, report);
     }
     text.map(|_| Placed::of(word, report))
-}
-
-/// The values of a key that an excerpt may show.
-pub(super) fn visibility(key: &str) -> Visibility {
-    limits::visibility(key, is_called)
 }
 
 /// The value of a key, which may be written in `camelCase`; the last one if it is repeated.

@@ -8,12 +8,44 @@ use switchboard_core::spec::AddressRange;
 use super::placed::Placed;
 use super::placed::texts;
 use super::{get, unknown_keys, wrong};
+use crate::keys::ValueType::{Text, Texts};
+use crate::keys::{self, Key};
 use crate::problem::{Problem, ProblemKind};
 use crate::report::Report;
 use crate::tree::{Member, Node};
 use crate::{open, paths};
 
-const KEYS: &[&str] = &["allowed_addresses", "proxy", "no_proxy", "ca_file"];
+pub(crate) const KEYS: &[Key] = &[
+    Key::new(
+        "proxy",
+        Text,
+        "`\"env\"` for the proxy of `HTTPS_PROXY`, `http_proxy`, `ALL_PROXY` and \
+         `NO_PROXY`, `\"none\"`, or the URL of a proxy; hosts of this machine are reached \
+         without it",
+    )
+    .or("`\"none\"`"),
+    Key::new(
+        "no_proxy",
+        Texts,
+        "Hosts that are reached without the proxy of a URL: names, which include all below \
+         them, addresses and ranges",
+    )
+    .or("`[]`"),
+    Key::new(
+        "ca_file",
+        Text,
+        "A PEM file of certificates to trust besides the system's; a relative path starts \
+         at the folder of the config file",
+    ),
+    Key::new(
+        "allowed_addresses",
+        Texts,
+        "Addresses, or ranges such as `fe80::/10`, that your own URLs may lead to although \
+         they are refused otherwise: link-local, multicast, unspecified. Never a cloud's \
+         metadata service, and never for an address that a server names",
+    )
+    .or("`[]`"),
+];
 
 /// The text that begins each certificate in a PEM file.
 pub(super) const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
@@ -93,7 +125,7 @@ pub(super) fn network(member: &Member, folder: &Path, report: &mut Report) -> Ne
         return section;
     }
     // A misspelled `proxy` would send traffic directly, so unknown keys make it unclear.
-    let mut is_unclear = unknown_keys(node, "network", KEYS, report);
+    let mut is_unclear = unknown_keys(node, "network", &keys::names(KEYS), report);
     section.allowed_addresses = addresses(node, report);
     match get(node, "proxy").map(|node| proxy(node, report)) {
         Some(None) => is_unclear = true,

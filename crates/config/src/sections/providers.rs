@@ -10,26 +10,84 @@ use super::placed::Placed;
 use super::placed::texts;
 use super::provider_key::{KeySection, key};
 use super::{get, unknown_keys, wrong};
+use crate::keys::ValueType::{Count, Flag, Fraction, Named, Text, Texts, Time, Url, Words};
+use crate::keys::{self, Key};
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report, quote_name};
 use crate::shape::duplicates;
 use crate::tree::{Member, Node, NodeKind, latest};
 
-const KEYS: &[&str] = &[
-    "type",
-    "base_url",
-    "model",
-    "models",
-    "scores",
-    "api_key",
-    "api_key_env",
-    "max_tokens",
-    "tokens_field",
-    "timeout",
-    "tools",
+pub(crate) const KEYS: &[Key] = &[
+    Key::new(
+        "type",
+        Words(TYPES),
+        "`openai` for every API like OpenAI's chat completions (`POST \
+         BASE/chat/completions`), `anthropic` for Anthropic's messages (`POST \
+         BASE/v1/messages`)",
+    ),
+    Key::new(
+        "base_url",
+        Url,
+        "Where the API is: `\"http://localhost:11434/v1\"`",
+    )
+    .or("the vendor's"),
+    Key::new("model", Text, "The model to ask"),
+    Key::new(
+        "models",
+        Texts,
+        "Other models that a server may prefer: the first preference that is part of a \
+         model's name counts, at any provider",
+    )
+    .or("`[]`"),
+    Key::new(
+        "scores",
+        Named(SCORES),
+        "Strengths of the models, by name. A server's priorities choose by them among the \
+         models that fit its preferences, or among all if none fits",
+    ),
+    Key::new(
+        "api_key",
+        Text,
+        "The key: `\"${VAR}\"`, `\"${file:PATH}\"`, or the key itself; required without \
+         `base_url`",
+    ),
+    Key::new(
+        "api_key_env",
+        Text,
+        "The name of a variable with the key, instead of `api_key`",
+    ),
+    Key::new(
+        "max_tokens",
+        Count(1, 1_000_000),
+        "The longest answer; a server that wants more gets this",
+    )
+    .or("`4096`"),
+    Key::new(
+        "tokens_field",
+        Words(FIELDS),
+        "The name of that limit in an API like OpenAI's",
+    )
+    .or("by the address"),
+    Key::new(
+        "timeout",
+        Time(1000, 3_600_000),
+        "How long an answer may take",
+    )
+    .or("`2m`"),
+    Key::new(
+        "tools",
+        Flag,
+        "Whether its models get the tools of servers; servers learn that tools work only if \
+         all providers take them",
+    )
+    .or("`true`"),
 ];
 const TYPES: &[&str] = &["openai", "anthropic"];
-const SCORES: &[&str] = &["cost", "speed", "intelligence"];
+pub(crate) const SCORES: &[Key] = &[
+    Key::new("cost", Fraction, "1 is the cheapest").or("`0.5`"),
+    Key::new("speed", Fraction, "1 is the fastest").or("`0.5`"),
+    Key::new("intelligence", Fraction, "1 is the most capable").or("`0.5`"),
+];
 const FIELDS: &[&str] = &["max_tokens", "max_completion_tokens"];
 
 /// The key that names the default provider.
@@ -165,7 +223,7 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
         return None;
     };
     duplicates(members, report);
-    unknown_keys(node, &whose, KEYS, report);
+    unknown_keys(node, &whose, &keys::names(KEYS), report);
     let kind = word(member, "type", TYPES, report);
     let base_url = get(node, "base_url").and_then(|node| base_url(node, report));
     let model = required(member, "model", "the name of a model", report);
@@ -205,13 +263,11 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
     let mut of = Measures {
         node,
         of: "providers",
+        keys: KEYS,
         report,
     };
-    let max_tokens = of.count("max_tokens", 1..=1_000_000);
-    let timeout = of.time(
-        "timeout",
-        Duration::from_secs(1)..=Duration::from_secs(3600),
-    );
+    let max_tokens = of.count("max_tokens");
+    let timeout = of.time("timeout");
     let models = models
         .unwrap_or_default()
         .iter()
@@ -254,7 +310,7 @@ fn scores(node: &Node, whose: &str, report: &mut Report) -> Vec<(String, ScoresS
             wrong(&what, &model.value, EXPECTED, report);
             continue;
         }
-        unknown_keys(&model.value, &what, SCORES, report);
+        unknown_keys(&model.value, &what, &keys::names(SCORES), report);
         let mut score = |key: &str| {
             let node = get(&model.value, key)?;
             let number = match &node.kind {

@@ -295,7 +295,7 @@ fn nobody_is_asked_in_place_of_a_provider_that_is_not_right() {
 fn no_key_is_shown_and_no_project_has_providers() {
     for text in [
         r#"{"providers": {"a": {"type": "openai", "model": "m", "api_key": "canary${userHome}"}}}"#,
-        r#"{"providers": {"a": {"type": "canary", "model": "m", "api_key": "canary", "base_url": "canary://canary"}}}"#,
+        r#"{"providers": {"a": {"type": "bard", "model": "m", "api_key": "canary", "base_url": "http://me:canary@host"}}}"#,
         r#"{"providers": {"a": {"type": "openai", "api_key": "canary"}}}"#,
     ] {
         let config = read(text);

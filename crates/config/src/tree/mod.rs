@@ -2,6 +2,7 @@
 
 mod json;
 mod toml;
+mod yaml;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -45,6 +46,7 @@ pub(super) fn parse(source: &Source) -> Result<Option<Node>, Note> {
     match source.syntax {
         Syntax::Json => json::parse(source.text()),
         Syntax::Toml => toml::parse(source.text()).map(Some),
+        Syntax::Yaml => yaml::parse(source.text()),
     }
 }
 

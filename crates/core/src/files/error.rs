@@ -108,8 +108,8 @@ impl FileError {
     pub fn hint(&self) -> Option<String> {
         let fix = self.fix().unwrap_or_default();
         Some(match (&self.why, &self.folder) {
-            (Refusal::Link, None) => "put the file itself there".to_owned(),
-            (Refusal::Link, Some(_)) => "put the folder itself there".to_owned(),
+            (Refusal::Link, None) => "replace the link with the file".to_owned(),
+            (Refusal::Link, Some(_)) => "replace the link with the folder".to_owned(),
             (Refusal::WorldWritable { .. }, _) => format!("if you know what is in it: `{fix}`"),
             (Refusal::Foreign { .. }, None) => "copy it, if you know what is in it".to_owned(),
             (Refusal::Foreign { .. }, Some(_)) => {

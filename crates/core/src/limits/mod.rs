@@ -2,6 +2,7 @@
 
 mod backoff;
 mod budget;
+mod byte_count;
 mod duration;
 
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 pub use backoff::{dice, doubled, pause, share};
 pub use budget::Budget;
 pub use budget::{Hold, NoRoom};
+pub use byte_count::{ParseByteCountError, parse_byte_count};
 pub use duration::{ParseDurationError, parse_duration};
 
 const MIB: usize = 1024 * 1024;
@@ -17,6 +19,13 @@ const MIB: usize = 1024 * 1024;
 ///
 /// No server can make a client exceed them. A message over a limit fails the call that it belongs to;
 /// the connection stays open.
+///
+/// ```
+/// use switchboard_core::limits::Limits;
+///
+/// let limits = Limits { message_bytes: 1024 * 1024, in_flight: 8, ..Limits::default() };
+/// assert!(limits.message_bytes < Limits::default().message_bytes);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Longest message that is read, without its line end.
@@ -196,6 +205,14 @@ impl Default for Limits {
 /// The time limits of a request.
 ///
 /// Progress extends `idle`; nothing extends `total`.
+///
+/// ```
+/// use std::time::Duration;
+/// use switchboard_core::limits::Deadline;
+///
+/// let patient = Deadline { total: Duration::from_secs(3600), ..Deadline::default() };
+/// assert_eq!(patient.idle, Duration::from_secs(30));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadline {
     /// The longest silence: no answer and no progress.
@@ -224,6 +241,15 @@ impl Default for Deadline {
 }
 
 /// The time limits of the three phases of using a server.
+///
+/// ```
+/// use std::time::Duration;
+/// use switchboard_core::limits::{Deadline, Timeouts};
+///
+/// let connect = Deadline::within(Duration::from_secs(5));
+/// let timeouts = Timeouts { connect, ..Timeouts::default() };
+/// assert_eq!(timeouts.execution, Deadline::default());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timeouts {
     /// Connecting: start and handshake.

@@ -9,6 +9,13 @@ use std::sync::Arc;
 const MOST: usize = 128;
 
 /// The name that a user gave to a server; unique in a host and free of slashes and spaces.
+///
+/// ```
+/// use switchboard_core::spec::ServerName;
+///
+/// assert_eq!(ServerName::parse("github").unwrap().as_str(), "github");
+/// assert!(ServerName::parse("git/hub").is_err());
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServerName(Arc<str>);
 

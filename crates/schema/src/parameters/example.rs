@@ -86,7 +86,7 @@ impl Maker<'_> {
     }
 }
 
-/// Returns a number within simple bounds of the schema.
+/// Returns a number within simple limits of the schema.
 fn number(schema: &Raw) -> Raw {
     let bound = schema
         .member("minimum")

@@ -157,10 +157,11 @@ fn argument_of(violation: &Violation) -> (String, bool) {
 mod tests {
     use super::*;
     use crate::parameters::parameters;
-    use crate::{Bounds, Checker, Verdict};
+    use crate::{Checker, SchemaLimits, Verdict};
 
     fn check(schema: &str, arguments: &str) -> Vec<String> {
-        let checker = Checker::compile(&Raw::parse(schema).expect("JSON"), &Bounds::default());
+        let checker =
+            Checker::compile(&Raw::parse(schema).expect("JSON"), &SchemaLimits::default());
         let arguments = Raw::parse(arguments).expect("JSON");
         let Verdict::Misfits(violations) = checker.check_text_now(&arguments) else {
             return Vec::new();

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use switchboard_wire::Raw;
 
 use super::compiled;
-use crate::{Bounds, Checker, Cost, Reason, Verdict};
+use crate::{Checker, Cost, Reason, SchemaLimits, Verdict};
 
 /// Compiling has no clock, so this is what it may take on a busy machine, with checks included.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The verdict on one value, got in time.
 async fn survives(schema: &str, value: &str) -> Verdict {
-    survives_within(Bounds::default().time, schema, value).await
+    survives_within(SchemaLimits::default().time, schema, value).await
 }
 
 /// The same where the verdict counts, and not that it is over soon.
@@ -22,15 +22,15 @@ async fn judged(schema: &str, value: &str) -> Verdict {
 }
 
 async fn survives_within(time: Duration, schema: &str, value: &str) -> Verdict {
-    let bounds = Bounds {
+    let limits = SchemaLimits {
         // Other tests have their turns meanwhile.
         pool: 100,
         time,
-        ..Bounds::default()
+        ..SchemaLimits::default()
     };
     let (schema, value) = (Raw::parse(schema).unwrap(), Raw::parse(value).unwrap());
     let begun = Instant::now();
-    let verdict = Checker::compile(&schema, &bounds).check_text(&value).await;
+    let verdict = Checker::compile(&schema, &limits).check_text(&value).await;
     let taken = begun.elapsed();
     assert!(taken < PATIENCE * 2, "{taken:?}");
     verdict

@@ -1,16 +1,16 @@
 //! Tests of the checker, limit by limit and attack by attack.
 
-mod bounds;
 mod drafts;
 mod hostile;
+mod limits;
 mod messages;
 
 use switchboard_wire::Raw;
 
-use super::{Bounds, Checker, Verdict, Violation};
+use super::{Checker, SchemaLimits, Verdict, Violation};
 
 fn compiled(schema: &str) -> Checker {
-    Checker::compile(&Raw::parse(schema).unwrap(), &Bounds::default())
+    Checker::compile(&Raw::parse(schema).unwrap(), &SchemaLimits::default())
 }
 
 fn verdict(schema: &str, value: &str) -> Verdict {

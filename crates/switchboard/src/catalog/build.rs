@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 
-use super::bounds::Bounds;
 use super::definition::{ItemDefinition, detached, same};
 use super::entry::{Entry, Parts, ToolKey, Words};
+use super::limits::CatalogLimits;
 use super::names::exposed;
 use super::notice::{ItemKind, Notice, Problem};
 use super::server::Table;
@@ -21,7 +21,7 @@ pub struct Builder {
     name: ServerName,
     style: NameStyle,
     filter: ToolFilter,
-    bounds: Bounds,
+    limits: CatalogLimits,
     freshness: Freshness,
     tools: Vec<Tool>,
     prompts: Vec<Prompt>,
@@ -39,7 +39,7 @@ impl Builder {
             name,
             style: NameStyle::default(),
             filter: ToolFilter::default(),
-            bounds: Bounds::default(),
+            limits: CatalogLimits::default(),
             freshness: Freshness::default(),
             tools: Vec::new(),
             prompts: Vec::new(),
@@ -67,8 +67,8 @@ impl Builder {
 
     /// Sets how much is taken.
     #[must_use]
-    pub fn bounds(mut self, bounds: Bounds) -> Self {
-        self.bounds = bounds;
+    pub fn limits(mut self, limits: CatalogLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -130,8 +130,8 @@ impl Builder {
     /// Makes the part. What is as it was in `previous` is taken from there.
     #[must_use]
     pub fn build(self, previous: Option<&ServerCatalog>) -> ServerCatalog {
-        // A server's entries name it, and texts are cut by the bounds.
-        let previous = previous.filter(|part| part.name == self.name && part.bounds == self.bounds);
+        // A server's entries name it, and texts are cut by the limits.
+        let previous = previous.filter(|part| part.name == self.name && part.limits == self.limits);
         // Filtered before anything else, so that hidden tools neither count nor collide.
         let (filter, listed) = (self.filter, self.tools.len());
         let tools: Vec<Tool> = self
@@ -143,7 +143,7 @@ impl Builder {
         let mut making = Making {
             server: self.name,
             style: self.style,
-            bounds: self.bounds,
+            limits: self.limits,
             notices: self.notices,
             naming: self.naming,
         };
@@ -153,15 +153,15 @@ impl Builder {
         let templates = making.table(self.templates, previous.map(|part| &*part.templates));
         // The whole text is kept beside the cut one: pins are about what the server really says.
         let whole = self.instructions.as_deref();
-        let cut = cut(whole, self.bounds.instruction_bytes);
+        let cut = cut(whole, self.limits.instruction_bytes);
         if cut.is_some() {
-            let problem = Problem::LongInstructions(self.bounds.instruction_bytes);
+            let problem = Problem::LongInstructions(self.limits.instruction_bytes);
             making.notices.push(Notice::instructions(problem));
         }
         ServerCatalog {
             name: making.server,
             style: self.style,
-            bounds: self.bounds,
+            limits: self.limits,
             freshness: self.freshness,
             tools: Arc::new(tools),
             prompts: Arc::new(prompts),
@@ -179,7 +179,7 @@ impl Builder {
 struct Making {
     server: ServerName,
     style: NameStyle,
-    bounds: Bounds,
+    limits: CatalogLimits,
     notices: Vec<Notice>,
     naming: fn(&str, &str, NameStyle) -> String,
 }
@@ -187,7 +187,7 @@ struct Making {
 impl Making {
     fn table<E: Entry>(&mut self, items: Vec<E::Definition>, old: Option<&Table<E>>) -> Table<E> {
         let kind = E::Definition::KIND;
-        let mut table = Table::with_capacity(items.len().min(self.bounds.items));
+        let mut table = Table::with_capacity(items.len().min(self.limits.items));
         let mut dropped = 0;
         for item in items {
             // The first of two wins, whatever the second is: a server could otherwise replace a
@@ -198,7 +198,7 @@ impl Making {
             } else if let Some(problem) = self.refuses(&item) {
                 self.notices
                     .push(Notice::new(kind, Some(item.id()), problem));
-            } else if table.list().len() >= self.bounds.items {
+            } else if table.list().len() >= self.limits.items {
                 dropped += 1;
             } else {
                 let was = old.and_then(|old| old.get(item.id()));
@@ -206,7 +206,7 @@ impl Making {
             }
         }
         if dropped > 0 {
-            let limit = self.bounds.items;
+            let limit = self.limits.items;
             let problem = Problem::TooMany { limit, dropped };
             self.notices.push(Notice::new(kind, None, problem));
         }
@@ -215,12 +215,12 @@ impl Making {
 
     /// Returns the reason why an item cannot be in the catalog.
     fn refuses<D: ItemDefinition>(&self, item: &D) -> Option<Problem> {
-        let Bounds {
+        let CatalogLimits {
             name_chars,
             address_bytes,
             schema_bytes,
             ..
-        } = self.bounds;
+        } = self.limits;
         let is_address = matches!(D::KIND, ItemKind::Resource | ItemKind::Template);
         if is_address && item.id().len() > address_bytes {
             return Some(Problem::LongAddress(address_bytes));
@@ -260,14 +260,14 @@ impl Making {
     /// Cuts texts that are too long, and adds a notice for each of them and for a missing schema.
     fn words<D: ItemDefinition>(&mut self, item: &D) -> Words {
         let words = Words {
-            title: cut(item.title(), self.bounds.title_bytes),
-            description: cut(item.description(), self.bounds.description_bytes),
+            title: cut(item.title(), self.limits.title_bytes),
+            description: cut(item.description(), self.limits.description_bytes),
         };
         let title = words.title.as_ref();
-        let title = title.map(|_| Problem::LongTitle(self.bounds.title_bytes));
+        let title = title.map(|_| Problem::LongTitle(self.limits.title_bytes));
         let description = words.description.as_ref();
         let description =
-            description.map(|_| Problem::LongDescription(self.bounds.description_bytes));
+            description.map(|_| Problem::LongDescription(self.limits.description_bytes));
         let schema = item.has_no_schema().then_some(Problem::NoSchema);
         let problems = title.into_iter().chain(description).chain(schema);
         self.notices

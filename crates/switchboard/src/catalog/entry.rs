@@ -7,7 +7,7 @@ use serde_json::Value;
 use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 
 use super::definition::ItemDefinition;
-use crate::schema::{Bounds, Checker};
+use crate::schema::{Checker, SchemaLimits};
 use crate::spec::ServerName;
 
 /// Identifies a tool: the server, and the server's own name for it. Only this name is sent to a server.
@@ -174,13 +174,13 @@ entry! {
     }
 
     /// Returns the checker for arguments, compiled on first use.
-    pub fn input(&self, bounds: &Bounds) -> &Checker {
-        self.checks.input(&self.definition, bounds)
+    pub fn input(&self, limits: &SchemaLimits) -> &Checker {
+        self.checks.input(&self.definition, limits)
     }
 
     /// Returns the checker for structured results if the tool has an output schema, compiled on first use.
-    pub fn output(&self, bounds: &Bounds) -> Option<&Checker> {
-        self.checks.output(&self.definition, bounds)
+    pub fn output(&self, limits: &SchemaLimits) -> Option<&Checker> {
+        self.checks.output(&self.definition, limits)
     }
 
     /// A number that stands for the definition, worked out once. What it is, is for the one module
@@ -245,15 +245,15 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    fn input(&self, tool: &Tool, bounds: &Bounds) -> &Checker {
+    fn input(&self, tool: &Tool, limits: &SchemaLimits) -> &Checker {
         self.input
-            .get_or_init(|| Checker::compile(tool.input_schema().raw(), bounds))
+            .get_or_init(|| Checker::compile(tool.input_schema().raw(), limits))
     }
 
-    fn output(&self, tool: &Tool, bounds: &Bounds) -> Option<&Checker> {
+    fn output(&self, tool: &Tool, limits: &SchemaLimits) -> Option<&Checker> {
         let compiled = self.output.get_or_init(|| {
             let schema = tool.output_schema()?;
-            Some(Checker::compile(schema.raw(), bounds))
+            Some(Checker::compile(schema.raw(), limits))
         });
         compiled.as_ref()
     }

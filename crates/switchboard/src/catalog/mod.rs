@@ -1,7 +1,7 @@
 //! The tools, prompts and resources of all servers, under names that models can use.
 //!
 //! A [`ServerCatalog`] is one server's part: its tools, prompts, resources, templates and
-//! instructions, within [`Bounds`], with a [`Notice`] for whatever was left out or cut. A [`Catalog`]
+//! instructions, within [`CatalogLimits`], with a [`Notice`] for whatever was left out or cut. A [`Catalog`]
 //! is the parts of all servers put together. Both never change: what is new makes a new one, which
 //! shares everything that stayed the same, so that a snapshot remains usable for as long as it is held.
 //!
@@ -16,11 +16,11 @@
 //!
 //! Connecting, refreshing and who may use what are matters of others.
 
-mod bounds;
 mod build;
 mod definition;
 mod diff;
 mod entry;
+mod limits;
 mod names;
 mod notice;
 mod server;
@@ -28,10 +28,10 @@ mod snapshot;
 mod tool_ref;
 mod unknown;
 
-pub use bounds::Bounds;
 pub use build::Builder;
 pub use diff::{Change, Delta};
 pub use entry::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolKey};
+pub use limits::CatalogLimits;
 pub use names::{SplitNameError, exposed, split_exposed};
 pub use notice::{ItemKind, Notice, Problem};
 pub use server::{Freshness, ServerCatalog};

@@ -152,7 +152,7 @@ impl fmt::Display for Problem {
         match self {
             Self::SetAside(reason) => write!(f, "left out: {}", sanitise_line(reason)),
             Self::ListCut(reason) => write!(f, "list cut: {}", sanitise_line(reason)),
-            Self::Duplicate => f.write_str("left out: one of that name came before it"),
+            Self::Duplicate => f.write_str("left out: duplicate name"),
             Self::LongName(most) => write!(f, "left out: a name of more than {most} characters"),
             Self::LongAddress(most) => write!(f, "left out: an address of more than {most} bytes"),
             Self::LongSchema(most) => write!(f, "left out: a schema of more than {most} bytes"),

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::bounds::Bounds;
 use super::build::Builder;
 use super::entry::{Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+use super::limits::CatalogLimits;
 use super::notice::Notice;
 use crate::spec::{NameStyle, ServerName};
 
@@ -31,7 +31,7 @@ pub enum Freshness {
 pub struct ServerCatalog {
     pub(super) name: ServerName,
     pub(super) style: NameStyle,
-    pub(super) bounds: Bounds,
+    pub(super) limits: CatalogLimits,
     pub(super) freshness: Freshness,
     pub(super) tools: Arc<Table<ToolEntry>>,
     pub(super) prompts: Arc<Table<PromptEntry>>,

@@ -9,6 +9,23 @@ use crate::spec::ServerName;
 ///
 /// An agent gets it in an error of the kind [`Denied`](crate::ErrorKind::Denied), for a server that it is in
 /// the audience of. It says nothing about whether the server has the item: the rules know names alone.
+///
+/// ```
+/// use serde_json::json;
+/// use switchboard::{AgentPolicy, Host, Level, ServerSpec};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let host = Host::builder()
+///     .server(ServerSpec::stdio("disk", "disk-server")?)
+///     .agent("guest", AgentPolicy::new(Level::Yolo))
+///     .build()?;
+/// let error = host.agent("guest")?.call("disk/wipe", json!({})).await.unwrap_err();
+/// let denial = error.denial().expect("the rule");
+/// assert_eq!(denial.to_string(), "agent guest may not call tool wipe: no grant");
+/// # Ok(())
+/// # }
+/// # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denial {

@@ -30,7 +30,7 @@ pub(crate) enum HostError {
     #[error("the server is disabled")]
     Disabled,
     /// The person has not approved the server.
-    #[error("the server is not approved: its description came with a folder")]
+    #[error("the server is not approved: a project's file defines it")]
     Untrusted(Box<Question>),
     /// The stored approvals cannot be read.
     #[error("the list of approvals cannot be used")]
@@ -143,7 +143,20 @@ impl HostError {
 ///
 /// To fix it, add an entry to the section `agents` in [`file`](Self::file), at
 /// [`pointer`](Self::pointer), such as [`example`](Self::example); a program that makes its own
-/// policy calls [`Policy::agent`](crate::policy::Policy::agent).
+/// policy calls [`HostBuilder::agent`](crate::HostBuilder::agent).
+///
+/// ```
+/// use switchboard::Host;
+///
+/// # fn main() -> Result<(), switchboard::Error> {
+/// let host = Host::builder().build()?;
+/// let error = host.agent("planner").unwrap_err();
+/// let missing = error.missing_policy().expect("an agent without a policy");
+/// assert_eq!(missing.pointer(), "/agents/planner");
+/// println!("add this entry: {}", missing.example());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingPolicy {

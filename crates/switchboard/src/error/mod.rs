@@ -66,6 +66,8 @@ pub struct Context {
     pub url: Option<String>,
     /// The whole description as an entry of a config file, with secrets masked.
     pub entry: Option<Arc<Value>>,
+    /// The list that was being read, such as `tools`; `None` for other requests.
+    pub listing: Option<&'static str>,
 }
 
 impl Context {
@@ -89,6 +91,25 @@ impl Context {
 /// Its text names the server, the error and its causes; it is for people and may change. A program
 /// uses [`Error::kind`] and the other methods. For what a person can do about it, see
 /// [`explain`](crate::explain()). Clones share their contents.
+///
+/// ```
+/// use switchboard::{ErrorKind, Host, ServerSpec, explain};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = ServerSpec::stdio("notes", "no-such-program")?;
+/// let host = Host::builder().server(server).build()?;
+/// let error = host.connect("notes").await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Connect);
+/// assert_eq!(error.server().map(|name| name.as_str()), Some("notes"));
+/// // Nothing left, so it is safe to try again.
+/// assert!(!error.was_sent());
+/// for step in explain(&error).steps {
+///     println!("{step}");
+/// }
+/// # Ok(())
+/// # }
+/// # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct Error(Arc<ErrorInner>);
 
@@ -128,6 +149,13 @@ impl Error {
     #[must_use]
     pub fn in_context(mut self, context: Context) -> Self {
         Arc::make_mut(&mut self.0).context = context;
+        self
+    }
+
+    /// Notes that the host was reading this list of the server.
+    #[must_use]
+    pub(crate) fn while_listing(mut self, list: &'static str) -> Self {
+        Arc::make_mut(&mut self.0).context.listing = Some(list);
         self
     }
 

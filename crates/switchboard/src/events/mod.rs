@@ -20,6 +20,21 @@ pub use line::write_line;
 use crate::spec::ServerName;
 
 /// An event of a host.
+///
+/// ```no_run
+/// use switchboard::{Event, Host};
+///
+/// # async fn example(host: Host) {
+/// let mut events = host.events();
+/// while let Ok(event) = events.recv().await {
+///     match event {
+///         Event::Disconnected { server, reason } => println!("{server} is gone: {reason}"),
+///         Event::CallFailed { call, error, .. } => println!("{}: {error}", call.name),
+///         other => println!("{}: {}", other.server(), other.name()),
+///     }
+/// }
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {

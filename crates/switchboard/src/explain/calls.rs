@@ -5,10 +5,10 @@ use std::time::Duration;
 use switchboard_wire::{RpcError, code};
 
 use super::place::Place;
-use super::{Diagnosis, Step, TryPurpose, handshake, network, start, variables, words};
+use super::{Diagnosis, Step, TryPurpose, handshake, network, start, variables};
 use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, Refusal};
 use crate::transport::stderr_hints::About;
-use crate::transport::{Cleanup, Exit, is_gap, stderr_hints};
+use crate::transport::{Cleanup, Exit, is_gap, stderr_hints, stderr_names, stderr_words};
 
 /// The phase in which a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,24 +36,30 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
             clock,
             after,
             delivery,
-        } => timed_out(method, *clock, *after, *delivery, place),
+            noise,
+        } => {
+            let mut diagnosis = timed_out(method, *clock, *after, place);
+            match delivery {
+                _ if !noise.is_empty() => stray(noise, &mut diagnosis),
+                Delivery::NeverSent => diagnosis
+                    .causes
+                    .push("the server does not read its input".to_owned()),
+                _ => diagnosis.causes.push(
+                    "the server is still working, or is waiting for something itself".to_owned(),
+                ),
+            }
+            with_delivery(diagnosis, *delivery, place)
+        }
         CallError::Closed { reason, delivery } => {
-            let mut diagnosis = ended(reason, When::Call, place);
-            diagnosis
-                .facts
-                .push(("sent", delivery_text(*delivery).to_owned()));
-            diagnosis
+            with_delivery(ended(reason, When::Call, place), *delivery, place)
         }
         CallError::Exchange(fault) => {
-            let mut diagnosis = network::exchange(fault, place);
-            let sent = delivery_text(error.delivery()).to_owned();
-            diagnosis.facts.push(("sent", sent));
-            diagnosis
+            with_delivery(network::exchange(fault, place), error.delivery(), place)
         }
         CallError::TooLarge { limit_bytes } => too_large(*limit_bytes),
         CallError::NoRoom { limit_bytes } => Diagnosis {
-            title: "too much was waiting to be taken".to_owned(),
-            facts: vec![("limit", format!("{limit_bytes} bytes"))],
+            title: "too many results are waiting to be read".to_owned(),
+            facts: vec![("limit", bytes(*limit_bytes))],
             causes: vec!["many large answers came at once".to_owned()],
             steps: vec![
                 "make fewer calls with large answers at the same time, or raise the limit".into(),
@@ -63,20 +69,20 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
         CallError::TooDeep { limit } => Diagnosis {
             title: "the answer is nested too deeply".to_owned(),
             facts: vec![("limit", format!("{limit} levels"))],
-            causes: vec!["it is a mistake of the server, or an attack".to_owned()],
+            causes: vec!["this is a bug in the server, or an attack".to_owned()],
             ..Diagnosis::default()
         },
         CallError::Malformed { what, excerpt } => Diagnosis {
-            title: "the server's answer is no valid message".to_owned(),
-            facts: vec![("what is wrong", what.clone())],
+            title: "the server's answer is not a valid message".to_owned(),
+            facts: vec![("problem", what.clone())],
             evidence: vec![("the line begins", vec![excerpt.clone()])],
-            causes: vec!["it is a mistake of the server".to_owned()],
+            causes: vec!["this is a bug in the server".to_owned()],
             ..Diagnosis::default()
         },
         CallError::Unfit { method, misfit } => Diagnosis {
             title: format!("the server's result of {method} is not what the protocol says"),
-            facts: vec![("what is wrong", misfit.to_string())],
-            causes: vec!["it is a mistake of the server".to_owned()],
+            facts: vec![("problem", misfit.to_string())],
+            causes: vec!["this is a bug in the server".to_owned()],
             ..Diagnosis::default()
         },
         CallError::InputRefused { method, why } => Diagnosis {
@@ -87,8 +93,7 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
         CallError::TooManyRounds { .. } => Diagnosis {
             title: error.to_string(),
             causes: vec![
-                "it does not take the answers it gets, such as a no; or it is made to ask for ever"
-                    .to_owned(),
+                "it does not accept the answers, such as a no; or it asks without end".to_owned(),
             ],
             steps: vec![Step::AnswerQuestions],
             ..Diagnosis::default()
@@ -134,30 +139,15 @@ fn allowing(capability: &str) -> Option<Step> {
     })
 }
 
-fn timed_out(
-    method: &str,
-    clock: Clock,
-    after: Duration,
-    delivery: Delivery,
-    place: Place<'_>,
-) -> Diagnosis {
+fn timed_out(method: &str, clock: Clock, after: Duration, place: Place<'_>) -> Diagnosis {
+    let time = seconds(after);
+    let limit = match clock {
+        Clock::Idle => format!("no response or progress for {time}"),
+        Clock::Total => format!("{time} in total"),
+    };
     let mut diagnosis = Diagnosis {
-        title: format!("no answer to {method} within {}", seconds(after)),
-        facts: vec![
-            (
-                "clock",
-                match clock {
-                    Clock::Idle => "nothing was heard for that long, progress included",
-                    Clock::Total => "the longest time that a call may take",
-                }
-                .to_owned(),
-            ),
-            ("sent", delivery_text(delivery).to_owned()),
-        ],
-        causes: vec![match delivery {
-            Delivery::NeverSent => "the server does not read what it is sent".to_owned(),
-            _ => "the server is still at it, or waits for something itself".to_owned(),
-        }],
+        title: format!("no answer to {method} within {time}"),
+        facts: vec![("limit", limit)],
         ..Diagnosis::default()
     };
     // Lists are read with a timeout of their own.
@@ -171,21 +161,53 @@ fn timed_out(
     diagnosis
 }
 
+/// Explains a call that got no answer while other lines came.
+fn stray(noise: &[String], diagnosis: &mut Diagnosis) {
+    let is_answer = |line: &String| line.starts_with("a response with id");
+    diagnosis.causes.push(if noise.iter().any(is_answer) {
+        "the server answered with the id of another request".to_owned()
+    } else {
+        "the server writes text to stdout, where only MCP messages belong".to_owned()
+    });
+    diagnosis.evidence = evidence(&[], noise);
+}
+
+/// Adds whether a call was sent. A list changes nothing, so that does not matter for it.
+fn with_delivery(mut diagnosis: Diagnosis, delivery: Delivery, place: Place<'_>) -> Diagnosis {
+    if place.0.listing.is_none() {
+        let sent = delivery_text(delivery).to_owned();
+        diagnosis.facts.push(("sent", sent));
+    }
+    diagnosis
+}
+
 /// Explains an answer over the limit, on whichever side it was noticed.
 pub(super) fn too_large(limit_bytes: usize) -> Diagnosis {
     Diagnosis {
         title: "the answer is too large".to_owned(),
-        facts: vec![("limit", format!("{limit_bytes} bytes"))],
-        causes: vec!["more was asked for than fits into one answer".to_owned()],
-        steps: vec!["ask for less: a part, a page, a filter, as the tool's arguments allow".into()],
+        facts: vec![("limit", bytes(limit_bytes))],
+        causes: vec!["the result does not fit into one message".to_owned()],
+        steps: vec![
+            "request less: a part, a page or a filter, if the tool's arguments allow it".into(),
+            "or raise the limit in your own config file: `\"limits\": {\"message_bytes\": 67108864}`"
+                .into(),
+        ],
         ..Diagnosis::default()
+    }
+}
+
+/// Writes a size in the unit that divides it.
+fn bytes(size: usize) -> String {
+    match (size >> 20, size % (1 << 20)) {
+        (1.., 0) => format!("{} MiB", size >> 20),
+        _ => format!("{size} bytes"),
     }
 }
 
 fn delivery_text(delivery: Delivery) -> &'static str {
     match delivery {
-        Delivery::NeverSent => "no: it is safe to try again",
-        Delivery::MaybeProcessed => "yes: the server may have done it",
+        Delivery::NeverSent => "no, so it is safe to try again",
+        Delivery::MaybeProcessed => "yes, so it may have taken effect",
         Delivery::Answered => "yes, and answered",
     }
 }
@@ -199,12 +221,33 @@ pub(super) fn seconds(time: Duration) -> String {
     }
 }
 
+/// Adds the known cause that a server's lines name, and its step. Returns the subject of the cause.
+pub(super) fn known_cause(
+    lines: &[String],
+    place: Place<'_>,
+    diagnosis: &mut Diagnosis,
+) -> Option<About> {
+    let meaning = stderr_hints::meaning(lines)?;
+    let named = stderr_names::with_names(meaning, lines);
+    diagnosis.causes.push(named.cause);
+    diagnosis.steps.push(match (meaning.about, named.variable) {
+        (About::Leftovers, _) => Step::ListLeftovers,
+        (_, Some(name)) => Step::NameVariables {
+            name: Some(name),
+            entry: place.entry(),
+        },
+        _ => named.step.into(),
+    });
+    Some(meaning.about)
+}
+
 pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagnosis {
-    let told = match when {
-        When::Handshake => "in the handshake",
-        When::Call => "during the call",
-        When::Earlier => "earlier",
-        When::Connected => "after it had connected",
+    let told = match (when, place.0.listing) {
+        (When::Handshake, _) => "in the handshake".to_owned(),
+        (When::Call, Some(list)) => format!("while its {list} were being listed"),
+        (When::Call, None) => "during the call".to_owned(),
+        (When::Earlier, _) => "earlier".to_owned(),
+        (When::Connected, _) => "after it had connected".to_owned(),
     };
     let title = match (&reason.cause, reason.exit) {
         (CloseCause::ProcessEnded, Some(exit)) if reason.cleanup.is_none() => {
@@ -221,15 +264,10 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         after_keeper(cleanup, &mut diagnosis);
     }
     // The server's own words go before the exit status, which says little.
-    let said =
-        stderr_hints::meaning(&reason.stderr).or_else(|| stderr_hints::meaning(&reason.noise));
-    if let Some(said) = said {
-        diagnosis.causes.push(said.cause.to_owned());
-        diagnosis.steps.push(match said.about {
-            About::Leftovers => Step::ListLeftovers,
-            _ => said.step.into(),
-        });
-        variables::of_cause(said.about, &reason.network, place, &mut diagnosis);
+    let said = known_cause(&reason.stderr, place, &mut diagnosis)
+        .or_else(|| known_cause(&reason.noise, place, &mut diagnosis));
+    if let Some(about) = said {
+        variables::of_cause(about, &reason.network, place, &mut diagnosis);
     }
     // If the keeper was lost, the exit status is that of the keeper, not of the server.
     let exit = reason.exit.filter(|_| reason.cleanup.is_none());
@@ -237,28 +275,23 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     let is_explained = said.is_some() || by_exit.is_some() || reason.cleanup.is_some();
     // The shell's code for a missing command: its name is in what the shell wrote.
     if reason.exit == Some(Exit::Code(127)) {
-        let missing = words::programs(&reason.stderr).find_map(start::install);
+        let missing = stderr_words::programs(&reason.stderr).find_map(start::install);
         diagnosis.steps.extend(missing);
     }
     diagnosis.causes.extend(by_exit.map(str::to_owned));
-    match (is_explained, reason.stderr.is_empty()) {
-        (true, _) => {}
-        (false, true) if when == When::Call => diagnosis
-            .causes
-            .push("this call is too much for it, or its work was done".to_owned()),
-        (false, true) => diagnosis
-            .causes
-            .push("it said nothing: it may lack an argument, a variable or a file".to_owned()),
-        (false, false) if when == When::Call => {
-            diagnosis.causes.push("its own words say why".to_owned());
-        }
-        (false, false) => diagnosis
-            .causes
-            .push("its own words say why: often a missing variable or argument".to_owned()),
+    if !is_explained {
+        let cause = match (when, reason.stderr.is_empty()) {
+            (When::Call, true) => "this request makes it fail, or it had finished its work",
+            (_, true) => "it printed no reason: an argument, a variable or a file may be missing",
+            (When::Call, false) => "see its output above",
+            (_, false) => "see its output above; often a variable or an argument is missing",
+        };
+        diagnosis.causes.push(cause.to_owned());
     }
     // The commonest cause of a silent end is a variable that is not passed on.
     if when == When::Handshake && !is_explained && place.url().is_none() {
         diagnosis.steps.push(Step::NameVariables {
+            name: None,
             entry: place.entry(),
         });
     }
@@ -287,25 +320,23 @@ fn after_keeper(cleanup: &Cleanup, diagnosis: &mut Diagnosis) {
 fn exit_cause(exit: Exit, when: When) -> Option<&'static str> {
     Some(match exit {
         Exit::Code(0) if when == When::Handshake => {
-            "it is a program that does its work and ends, not a server; it may want an argument such as `stdio`"
+            "it is a program that does its work and exits, not a server; it may need an argument such as `stdio`"
         }
-        Exit::Code(0) => "it ended of its own accord",
-        Exit::Code(126) => "a command inside the server's start script may not be run",
-        Exit::Code(127) => "a command inside the server's start script was not found",
-        Exit::Code(134) | Exit::Signal(6) => "it noticed a mistake of its own and gave up (abort)",
+        Exit::Code(0) => "it exited normally",
+        Exit::Code(126) => "a command in the server's start script is not executable",
+        Exit::Code(127) => "a command in the server's start script was not found",
+        Exit::Code(134) | Exit::Signal(6) => "it found an internal error and gave up (abort)",
         Exit::Code(137) | Exit::Signal(9) => {
-            "somebody killed it; the system does so when memory runs out"
+            "it was killed; the system does so when memory runs out"
         }
         Exit::Code(139) | Exit::Signal(11) => {
-            "it crashed: it used memory that is not its own, which is a mistake of its own"
+            "it crashed: a bug in the server or in a library that it uses"
         }
-        Exit::Code(143) | Exit::Signal(15) => "somebody asked it to end",
-        Exit::Signal(4) => {
-            "it uses what this processor does not have: it may be made for another one"
-        }
-        Exit::Signal(1) => "its terminal went away",
+        Exit::Code(143) | Exit::Signal(15) => "another program asked it to end",
+        Exit::Signal(4) => "it uses an instruction that this processor does not have",
+        Exit::Signal(1) => "its terminal was closed",
         Exit::Signal(2) => "it was interrupted, as with Ctrl-C",
-        Exit::Signal(13) => "it wrote to somebody who was gone",
+        Exit::Signal(13) => "it wrote to a closed pipe",
         _ => return None,
     })
 }
@@ -329,7 +360,7 @@ pub(super) fn evidence(stderr: &[String], noise: &[String]) -> Vec<(&'static str
     [
         ("likely cause, from stderr", causes.as_slice()),
         (title, stderr),
-        ("on stdout, but no message", noise),
+        ("on stdout, but not an MCP message", noise),
     ]
     .into_iter()
     .filter(|(_, lines)| !lines.is_empty())

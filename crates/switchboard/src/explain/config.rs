@@ -50,7 +50,7 @@ fn causes(kind: ProblemKind) -> Vec<String> {
         ProblemKind::UnsetVariable => {
             &["it is set in another shell, or in a file that this one has not read"]
         }
-        ProblemKind::Refused => &["somebody else could have written the file"],
+        ProblemKind::Refused => &["another user could have written the file"],
         _ => &[],
     };
     causes.iter().map(|cause| (*cause).to_owned()).collect()

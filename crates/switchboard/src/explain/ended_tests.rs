@@ -50,7 +50,7 @@ fn a_certificate_error_names_the_variables_that_are_set() {
 fn a_proxy_that_was_not_passed_on_is_named_where_it_may_be_the_reason() {
     let network = ["npm error code ENOTFOUND registry.npmjs.org"];
     let diagnosis = ended(&network, &[], &["HTTPS_PROXY"]);
-    let cause = "HTTPS_PROXY is not passed on to servers, because a user name is in it";
+    let cause = "HTTPS_PROXY is not passed on to servers, because it contains a user name";
     assert!(
         diagnosis.causes.contains(&cause.to_owned()),
         "{diagnosis:?}"

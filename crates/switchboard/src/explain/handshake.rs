@@ -5,9 +5,9 @@ use std::time::Duration;
 use switchboard_wire::{Era, Initialize, Method as _, Version};
 
 use super::place::Place;
-use super::{Diagnosis, Step, TryPurpose, calls, network, variables, words};
+use super::{Diagnosis, Step, TryPurpose, calls, network, variables};
 use crate::session::{CallError, OpenError, Seen};
-use crate::transport::stderr_hints;
+use crate::transport::{stderr_hints, stderr_words as words};
 
 /// Explains why no session came about on a connection.
 pub(super) fn failed(error: &OpenError, place: Place<'_>) -> Diagnosis {
@@ -59,16 +59,15 @@ fn versions(theirs: &[String], ours: &[String], place: Place<'_>) -> Diagnosis {
         steps.extend(target.map(|target| Step::DetectProtocol { target }));
         steps.extend(place.edit("\"protocol\": \"auto\""));
         return Diagnosis {
-            title: "the server speaks another era of the protocol than the one that was ordered"
-                .to_owned(),
+            title: "the server does not speak the protocol version that is configured".to_owned(),
             facts,
-            causes: vec!["the setting `protocol` orders an era that it does not know".to_owned()],
+            causes: vec!["`protocol` is set to a version that the server does not know".to_owned()],
             steps,
             ..Diagnosis::default()
         };
     }
     let mut steps: Vec<Step> =
-        vec!["update the server; with npx, write `@latest` behind its package".into()];
+        vec!["update the server; with npx, write `@latest` after the package name".into()];
     steps.extend(place.try_again(TryPurpose::Next));
     Diagnosis {
         title: "the server and Switchboard have no protocol version in common".to_owned(),
@@ -93,15 +92,20 @@ fn handshake(error: &CallError, seen: &Seen, place: Place<'_>) -> Diagnosis {
         }
         CallError::TimedOut { after, .. } => local_silence(*after, seen, place),
         CallError::Malformed { what, excerpt } => Diagnosis {
-            title: "the server answered the handshake with what is no message".to_owned(),
-            facts: vec![("what is wrong", what.clone())],
+            title: "the server answered the handshake with an invalid message".to_owned(),
+            facts: vec![("problem", what.clone())],
             evidence: vec![("the line begins", vec![excerpt.clone()])],
-            causes: vec!["it is no MCP server, or a broken one".to_owned()],
+            causes: vec!["it is not an MCP server, or a broken one".to_owned()],
             steps: by_hand(place),
             ..Diagnosis::default()
         },
         error => {
             let mut diagnosis = calls::calling(error, place);
+            // What a server says in its answer means the same as on stderr.
+            if let CallError::Rpc(rpc) = error {
+                let message = [rpc.message().to_owned()];
+                calls::known_cause(&message, place, &mut diagnosis);
+            }
             diagnosis.steps.extend(by_hand(place));
             diagnosis
         }
@@ -126,7 +130,7 @@ fn is_echo(seen: &Seen) -> bool {
 
 fn echo(place: Place<'_>) -> Diagnosis {
     Diagnosis {
-        title: "the server sends back what it is sent: it is no MCP server".to_owned(),
+        title: "the server sends back what it receives: it is not an MCP server".to_owned(),
         causes: vec![
             "the command is one that repeats its input, such as `cat`, or a terminal with echo"
                 .to_owned(),
@@ -148,7 +152,7 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
     if question.is_some() {
         diagnosis.title = format!("the server waits for input, and did not answer within {time}");
         diagnosis.causes = vec![
-            "its last line is a question to a person, and a server has no terminal to read the answer from"
+            "its last line is a question, but a server has no terminal to read an answer from"
                 .to_owned(),
         ];
         diagnosis.steps = vec![match program {
@@ -165,16 +169,16 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
         diagnosis.title = format!("the server was still starting after {time}");
         diagnosis.causes = vec![match fetching {
             Some(_) => {
-                format!("{program} is fetching or building what it runs, as its own words say")
+                format!("{program} is downloading or building the server, as its output says")
             }
             None => {
-                format!("{program} fetches what it runs at the first start, which takes its time")
+                format!("{program} downloads the server at its first start, which takes a while")
             }
         }];
         place.more_time("connect_timeout", &mut diagnosis);
         diagnosis.steps.extend(place.command_line().map(|line| {
             Step::Do(format!(
-                "or fetch it beforehand: `{line}`, and Ctrl-C once it is quiet"
+                "or download it beforehand: run `{line}`, and press Ctrl-C when it is quiet"
             ))
         }));
         variables::proxies(&seen.network, place, &mut diagnosis);
@@ -182,34 +186,36 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
         diagnosis.title = format!("the server did not answer the handshake within {time}");
         diagnosis.causes = if seen.stderr.is_empty() {
             vec![
-                "it is no MCP server, or one that is reached by a URL and not over its stdin"
-                    .to_owned(),
-                "it waits for something without saying so: another service, a lock, the network"
-                    .to_owned(),
+                "it is not an MCP server, or one that serves at a URL instead of stdio".to_owned(),
+                "it waits silently for something: another service, a lock, the network".to_owned(),
                 "it starts slowly".to_owned(),
             ]
         } else {
             vec![
-                "its own words say what it is doing; it may start slowly".to_owned(),
-                "it is no MCP server, or one that is reached by a URL and not over its stdin"
-                    .to_owned(),
+                "see its output above; it may start slowly".to_owned(),
+                "it is not an MCP server, or one that serves at a URL instead of stdio".to_owned(),
             ]
         };
         diagnosis.steps = by_hand(place);
+        diagnosis.steps.push(Step::Do(format!(
+            "then paste this line, and press Enter; an MCP server answers with one line: `{INITIALIZE}`"
+        )));
         place.more_time("connect_timeout", &mut diagnosis);
     }
     diagnosis
 }
 
-/// A process that writes text where messages belong.
+/// The first request of a legacy session, for a person who runs a server by hand.
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"by-hand","version":"1"}}}"#;
+
+/// A process that writes text to stdout.
 fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>) {
-    diagnosis.title =
-        format!("the server writes text where messages belong, and did not answer within {time}");
+    diagnosis.title = format!("the server writes text to stdout, and did not answer within {time}");
     let mut steps: Vec<Step> = Vec::new();
     if let Some(url) = words::listening(&seen.noise) {
         diagnosis
             .causes
-            .push("it serves at a URL, and not over its stdin".to_owned());
+            .push("it serves at a URL instead of stdio".to_owned());
         steps.push(Step::ReachAt {
             url: url.to_owned(),
         });
@@ -222,13 +228,13 @@ fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>)
     {
         diagnosis
             .causes
-            .push("it explains how it is used: an argument is missing or wrong".to_owned());
+            .push("it prints its usage: an argument is missing or wrong".to_owned());
     }
     diagnosis
         .causes
-        .push("it prints its log on stdout, where only messages of the protocol belong".to_owned());
-    diagnosis.causes.push("it is no MCP server".to_owned());
-    steps.push("have it log to stderr, or run it so that it prints nothing".into());
+        .push("it logs to stdout, where only MCP messages belong".to_owned());
+    diagnosis.causes.push("it is not an MCP server".to_owned());
+    steps.push("make it log to stderr, or turn its log off".into());
     steps.extend(by_hand(place));
     diagnosis.steps = steps;
 }

@@ -61,7 +61,7 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
         HostError::Denied(denial) => {
             diagnosis.facts.push(("agent", denial.agent.to_string()));
             diagnosis.facts.push(("rule", denial.rule.id().to_owned()));
-            let sent = "no: nothing was called".to_owned();
+            let sent = "no, nothing was called".to_owned();
             diagnosis.facts.push(("sent", sent));
             let step = format!(
                 "if the agent may do this, say so at `/agents/{}` of your own config file",
@@ -102,7 +102,7 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
             diagnosis.evidence.push(("what does not fit", lines));
             diagnosis
                 .facts
-                .push(("sent", "no: nothing was called".to_owned()));
+                .push(("sent", "no, nothing was called".to_owned()));
         }
         HostError::Auth(_) | HostError::NoLogin { .. } | HostError::Structure { .. } => {}
     }
@@ -140,16 +140,16 @@ pub(super) fn serving(cause: &ServerErrorCause, error: &Error) -> Diagnosis {
 fn untrusted(question: &Question, place: Place<'_>) -> Diagnosis {
     let (title, cause) = match question.reason {
         Reason::New => (
-            "the server is not approved: its description came with a folder",
-            "nobody has looked at it yet, and nothing of it was run",
+            "the server is not approved: a project's file defines it",
+            "you have not reviewed it yet, and nothing of it was run",
         ),
         Reason::Changed => (
             "the server's description has changed since it was approved",
-            "somebody has edited it since, and nothing of it was run",
+            "its entry was edited after you approved it, and nothing of it was run",
         ),
         Reason::BindsMore => (
-            "the server was approved when less of it was bound",
-            "an approval now also binds the program that a reference names, the env file or the \
+            "the server's approval covers less than approvals do now",
+            "an approval now also covers the program that a reference names, the env file and the \
              content of files; nothing of it was run",
         ),
     };
@@ -172,6 +172,8 @@ fn untrusted(question: &Question, place: Place<'_>) -> Diagnosis {
 fn rest(wait: Option<Duration>) -> String {
     match wait {
         Some(wait) => format!("in {:.1} s", wait.as_secs_f64()),
-        None => "not by itself: too many attempts have failed in a row".to_owned(),
+        None => {
+            "automatic reconnection has stopped: too many attempts have failed in a row".to_owned()
+        }
     }
 }

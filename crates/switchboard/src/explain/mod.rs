@@ -5,8 +5,7 @@
 //!
 //! `start` explains processes that do not start, `handshake` those that start but do not agree with us,
 //! `network` HTTP exchanges without an answer, `calls` the outcomes of requests, `host` errors before
-//! there is a request, and `config` problems of config files. `words` recognizes phrases in servers'
-//! output, `variables` lists their certificate and proxy variables, `place` takes the facts for steps
+//! there is a request, and `config` problems of config files. `variables` lists their certificate and proxy variables, `place` takes the facts for steps
 //! from an error, and `step` has the types of steps.
 
 mod calls;
@@ -19,9 +18,8 @@ mod place;
 mod start;
 mod step;
 mod variables;
-mod words;
 
-use switchboard_client::ServerErrorCause;
+use switchboard_client::{ErrorKind, ServerErrorCause};
 
 use place::Place;
 pub use step::{CredentialScheme, ServerEntry, Step, StepTarget, TryPurpose};
@@ -33,6 +31,15 @@ use crate::error::{Cause, Context, Error};
 /// A diagnosis: the problem, its likely causes, and the next steps.
 ///
 /// Text that came from a server is verbatim: the program that shows it has to sanitise it.
+///
+/// ```
+/// use switchboard::{Error, Step, explain};
+///
+/// let diagnosis = explain(&Error::configuration("no server is described"));
+/// assert_eq!(diagnosis.title, "no server is described");
+/// let commands = diagnosis.steps.iter().map(Step::to_string);
+/// assert_eq!(commands.count(), 0);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnosis {
@@ -52,7 +59,25 @@ pub struct Diagnosis {
     pub steps: Vec<Step>,
 }
 
-/// Explains an error.
+/// Explains an error: the problem in one line, the known facts, and what to do next.
+///
+/// ```
+/// use switchboard::{Host, ServerSpec, explain};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = ServerSpec::stdio("notes", "no-such-program")?;
+/// let host = Host::builder().server(server).build()?;
+/// let error = host.connect("notes").await.unwrap_err();
+/// let diagnosis = explain(&error);
+/// println!("{}", diagnosis.title);
+/// for (name, value) in &diagnosis.facts {
+///     println!("  {name}: {value}");
+/// }
+/// assert!(diagnosis.title.contains("no-such-program"));
+/// # Ok(())
+/// # }
+/// # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
+/// ```
 pub fn explain(error: &Error) -> Diagnosis {
     let place = Place(error.context());
     let mut diagnosis = match error.cause() {
@@ -63,8 +88,18 @@ pub fn explain(error: &Error) -> Diagnosis {
         Cause::Server(cause) => host::serving(cause, error),
         Cause::Host(cause) => host::hosting(cause, error),
     };
-    // Every diagnosis of a configured server has at least one exact step.
-    if place.is_in_file() && !diagnosis.steps.iter().any(Step::is_exact) {
+    // A server that cannot be used has at least one exact step. An error that answers one request is
+    // about that request, and a look at the entry would not help.
+    let is_about_request = matches!(
+        error.kind(),
+        ErrorKind::Rpc
+            | ErrorKind::NotFound
+            | ErrorKind::NotOffered
+            | ErrorKind::Arguments
+            | ErrorKind::Input
+    );
+    let has_step = diagnosis.steps.iter().any(Step::is_exact);
+    if place.is_in_file() && !is_about_request && !has_step {
         let entry = place.entry();
         diagnosis.steps.push(match error.cause() {
             Cause::Server(cause) if matches!(**cause, ServerErrorCause::Call(_)) => {

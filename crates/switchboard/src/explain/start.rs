@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::place::Place;
 use super::{Diagnosis, Step, TryPurpose};
 use crate::text::shell_path;
+use crate::transport::installer::{Installer, installer};
 use crate::transport::{ConnectError, ProgramFile, ProgramForm, StartError};
 
 pub(super) fn connecting(error: &ConnectError, place: Place<'_>) -> Diagnosis {
@@ -58,8 +59,8 @@ fn not_found(
     // A path is not searched for, so its causes and steps are others.
     let is_path = command.contains(['/', '\\']);
     let searched = match searched {
-        [] if is_path => "no folder: the command is a path".to_owned(),
-        [] => "no folder: PATH is empty or not set".to_owned(),
+        [] if is_path => "nowhere: the command is a path".to_owned(),
+        [] => "nowhere: PATH is empty or not set".to_owned(),
         folders => folders
             .iter()
             .map(|folder| folder.display().to_string())
@@ -83,31 +84,35 @@ fn not_found(
             .push(("there is", near.display().to_string()));
         diagnosis
             .causes
-            .push(format!("a program of nearly that name is there: {name}"));
+            .push(format!("there is a program with a similar name: {name}"));
         diagnosis.steps.push(Step::Do(match place.entry_place() {
             Some(entry) => format!("write `\"command\": \"{whole}\"` into its entry: {entry}"),
             None => format!("write `{whole}` instead"),
         }));
     }
     // A near name is the better guess: then nothing needs to be installed.
-    if let (Some(Installer { what, .. }), None) = (installer(command), near) {
-        diagnosis.causes.push(format!(
-            "{what} is not installed, or installed where PATH does not lead"
-        ));
+    if let (Some(Installer { package, .. }), None) = (installer(command, cfg!(windows)), near) {
+        diagnosis
+            .causes
+            .push(format!("{package} is not installed, or not in PATH"));
         diagnosis.steps.extend(install(command));
     } else if near.is_none() {
         diagnosis.causes.push(if is_path {
             "there is no file at this path".to_owned()
         } else {
-            "the command is misspelled, not installed, or where PATH does not lead".to_owned()
+            "the command is misspelled, not installed, or not in PATH".to_owned()
         });
     }
     diagnosis.steps.push(Step::Do(match (is_path, place.entry_place()) {
-        (true, Some(entry)) => format!("mend the path of `command` in its entry: {entry}"),
-        (true, None) => "mend the path".to_owned(),
+        (true, Some(entry)) => format!("correct the path of `command` in its entry: {entry}"),
+        (true, None) => "correct the path".to_owned(),
+        (false, _) if cfg!(windows) => format!(
+            "if it works in a terminal, write the full path that `where {command}` prints there; \
+             start a `.cmd` or `.bat` file with `cmd /c`"
+        ),
         // A desktop has another PATH than a terminal.
         (false, _) => format!(
-            "if it works in a terminal: `command -v {}` there prints its whole path, which can be written as the command",
+            "if it works in a terminal, write the full path that `command -v {}` prints there",
             shell_path(command)
         ),
     }));
@@ -116,9 +121,23 @@ fn not_found(
 
 fn not_executable(path: &Path, file: &ProgramFile, place: Place<'_>) -> Diagnosis {
     let shown = path.display().to_string();
+    if file.form == ProgramForm::Folder {
+        let step = match place.entry_place() {
+            Some(entry) => format!("name the program in it as `command` of its entry: {entry}"),
+            None => format!(
+                "name the program in it: `ls {}` shows its files",
+                shell_path(&shown)
+            ),
+        };
+        return Diagnosis {
+            title: format!("{shown} is a folder, not a program"),
+            steps: vec![step.into()],
+            ..Diagnosis::default()
+        };
+    }
     let mut diagnosis = Diagnosis {
-        title: format!("{shown} may not be run"),
-        causes: vec!["the file is there, and its permissions do not let it be run".to_owned()],
+        title: format!("{shown} is not executable"),
+        causes: vec!["the file exists, but its permissions do not allow running it".to_owned()],
         ..Diagnosis::default()
     };
     let mode = file.mode.map(permissions);
@@ -157,9 +176,9 @@ fn diagnose_spawn(
     // On every Unix: ENOENT, E2BIG, ENOEXEC, EAGAIN, ENOMEM, EACCES.
     match (source.raw_os_error(), &file.form) {
         (_, ProgramForm::Script { interpreter }) if interpreter.ends_with('\r') => {
-            diagnosis.title = format!("{shown} has line ends of Windows, and cannot be started");
+            diagnosis.title = format!("{shown} has Windows line endings and cannot be started");
             diagnosis.causes.push(
-                "its first line ends in a carriage return, which is taken for a part of the name"
+                "its first line ends in a carriage return, which becomes part of the program's name"
                     .to_owned(),
             );
             let step = format!("`sed -i 's/\\r$//' {}`", shell_path(&shown));
@@ -168,7 +187,7 @@ fn diagnose_spawn(
         // The script is there, so it is its interpreter that was not found.
         (Some(2), ProgramForm::Script { interpreter }) => {
             let program = interpreter.split_whitespace().next().unwrap_or_default();
-            diagnosis.title = format!("{shown} needs {program:?}, which is not there");
+            diagnosis.title = format!("{shown} needs {program:?}, which does not exist");
             diagnosis.causes.push(
                 "its first line names a program that is not installed at that place".to_owned(),
             );
@@ -180,7 +199,7 @@ fn diagnose_spawn(
             diagnosis.steps.push(step.into());
         }
         (Some(8), ProgramForm::Native { made_for }) => {
-            diagnosis.title = format!("{shown} is made for another machine: {made_for}");
+            diagnosis.title = format!("{shown} is built for another machine: {made_for}");
             diagnosis.causes.push(format!(
                 "this machine is {} on {}",
                 system(),
@@ -193,7 +212,7 @@ fn diagnose_spawn(
             diagnosis.steps.push(look.into());
         }
         (Some(8), _) => {
-            diagnosis.title = format!("{shown} is a script that does not say what reads it");
+            diagnosis.title = format!("{shown} is a script without a `#!` line");
             let runs = runner(path, file);
             without_first_line(runs, &shown, &mut diagnosis, place);
         }
@@ -207,7 +226,7 @@ fn diagnose_spawn(
             diagnosis.steps.push(Step::ListLeftovers);
         }
         (Some(13), _) => diagnosis.causes.push(
-            "the file or its interpreter may not be run, or the disk is mounted `noexec`"
+            "the file or its interpreter is not executable, or the disk is mounted `noexec`"
                 .to_owned(),
         ),
         _ => {}
@@ -221,9 +240,9 @@ fn diagnose_spawn(
 
 fn describe_file(file: &ProgramFile, diagnosis: &mut Diagnosis) {
     let form = match &file.form {
-        ProgramForm::Unknown => return,
+        ProgramForm::Unknown | ProgramForm::Folder => return,
         ProgramForm::Empty => "an empty file".to_owned(),
-        ProgramForm::Text => "a text without a `#!` line".to_owned(),
+        ProgramForm::Text => "text without a `#!` line".to_owned(),
         ProgramForm::Script { interpreter } => format!("a script for {}", interpreter.trim()),
         ProgramForm::Native { made_for } => format!("a program for {made_for}"),
     };
@@ -233,16 +252,15 @@ fn describe_file(file: &ProgramFile, diagnosis: &mut Diagnosis) {
 /// Explains a script that has no `#!` line to name its interpreter.
 fn without_first_line(runs: Option<&str>, path: &str, diagnosis: &mut Diagnosis, place: Place<'_>) {
     diagnosis.causes.push(
-        "it is a script without a `#!` line, so that the system does not know what reads it"
-            .to_owned(),
+        "without a `#!` line the system does not know which program runs the script".to_owned(),
     );
     let runs = runs.unwrap_or("sh");
     let path = shell_path(path);
     diagnosis.steps.push(Step::Do(match place.entry_place() {
         Some(entry) => format!(
-            "name what reads it in its entry: `\"command\": \"{runs}\", \"args\": [\"{path}\"]` at {entry}"
+            "name that program in its entry: `\"command\": \"{runs}\", \"args\": [\"{path}\"]` at {entry}"
         ),
-        None => format!("name what reads it: `{runs} {path}`"),
+        None => format!("name that program: `{runs} {path}`"),
     }));
     let first_line = format!("or write `#!/usr/bin/env {runs}` as its first line");
     diagnosis.steps.push(first_line.into());
@@ -294,52 +312,13 @@ fn system() -> &'static str {
     }
 }
 
-/// The package that provides a command, and the way to install it.
-struct Installer {
-    what: &'static str,
-    step: &'static str,
-}
-
 /// Returns the step that installs the package of a command, if it is known.
 pub(super) fn install(command: &str) -> Option<Step> {
-    let Installer { what, step } = installer(command)?;
+    let Installer { package, how } = installer(command, cfg!(windows))?;
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    Some(Step::Do(if what.eq_ignore_ascii_case(name) {
-        format!("install {what}: {step}")
+    Some(Step::Do(if package.eq_ignore_ascii_case(name) {
+        format!("install {package}: {how}")
     } else {
-        format!("install {what}, which brings {name}: {step}")
+        format!("install {package}, which provides {name}: {how}")
     }))
-}
-
-fn installer(command: &str) -> Option<Installer> {
-    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    let (what, step) = match name {
-        "npx" | "npm" | "node" | "nodejs" => (
-            "Node.js",
-            "`sudo apt install nodejs npm`, `brew install node`, or https://nodejs.org",
-        ),
-        "uvx" | "uv" => (
-            "uv",
-            "`pip install uv`, `brew install uv`, or https://docs.astral.sh/uv",
-        ),
-        "python" | "python3" | "pip" | "pip3" => (
-            "Python 3",
-            "`sudo apt install python3 python3-pip`, `brew install python`, or https://www.python.org",
-        ),
-        "pipx" => ("pipx", "`pip install pipx`, or `brew install pipx`"),
-        "docker" => ("Docker", "https://docs.docker.com/get-docker"),
-        "podman" => ("Podman", "`sudo apt install podman`, or https://podman.io"),
-        "bunx" | "bun" => ("Bun", "`npm install -g bun`, or https://bun.sh"),
-        "deno" => ("Deno", "`npm install -g deno`, or https://deno.com"),
-        "pnpm" => ("pnpm", "`npm install -g pnpm`"),
-        "yarn" => ("Yarn", "`npm install -g yarn`"),
-        "tsx" => ("tsx", "`npm install -g tsx`"),
-        "cargo" => ("Rust", "https://rustup.rs"),
-        "go" => ("Go", "`sudo apt install golang`, or https://go.dev"),
-        "java" => ("Java", "`sudo apt install default-jre`"),
-        "dotnet" => (".NET", "https://dotnet.microsoft.com"),
-        "ruby" | "gem" => ("Ruby", "`sudo apt install ruby`"),
-        _ => return None,
-    };
-    Some(Installer { what, step })
 }

@@ -95,6 +95,7 @@ fn garbage_on_stdout_is_shown_when_the_handshake_times_out() {
             clock: Clock::Idle,
             after: Duration::from_secs(30),
             delivery: Delivery::MaybeProcessed,
+            noise: Vec::new(),
         }),
         earlier: None,
         seen: Box::new(Seen {
@@ -107,12 +108,12 @@ fn garbage_on_stdout_is_shown_when_the_handshake_times_out() {
     assert!(error.is_timeout());
     assert_eq!(
         diagnosis.title,
-        "the server writes text where messages belong, and did not answer within 30 s"
+        "the server writes text to stdout, and did not answer within 30 s"
     );
     assert_eq!(
         diagnosis.evidence,
         [(
-            "on stdout, but no message",
+            "on stdout, but not an MCP message",
             vec!["Server listening on 3000".to_owned()]
         )]
     );
@@ -146,7 +147,7 @@ fn limits_and_time_outs_are_told_apart() {
         (
             CallError::NoRoom { limit_bytes: 7 },
             ErrorKind::Protocol,
-            "too much was waiting to be taken",
+            "too many results are waiting to be read",
         ),
         (
             CallError::TooDeep { limit: 7 },
@@ -159,6 +160,7 @@ fn limits_and_time_outs_are_told_apart() {
                 clock: Clock::Total,
                 after: Duration::from_millis(1500),
                 delivery: Delivery::NeverSent,
+                noise: Vec::new(),
             },
             ErrorKind::Timeout,
             "no answer to tools/call within 1.5 s",
@@ -194,7 +196,7 @@ fn a_refusal_is_the_same_at_the_handshake_and_at_a_call() {
     for error in [&opening, &calling] {
         assert_eq!(error.kind(), ErrorKind::Authorization);
         assert_eq!(error.fault(), Some(&fault));
-        assert_eq!(explain(error).title, "the server wants to know who you are");
+        assert_eq!(explain(error).title, "the server requires authentication");
     }
     let facts = |error| explain(error).facts;
     assert_eq!(
@@ -220,6 +222,7 @@ fn a_remote_server_that_is_silent_is_not_told_to_be_run_by_hand() {
             clock: Clock::Idle,
             after: Duration::from_secs(30),
             delivery: Delivery::MaybeProcessed,
+            noise: Vec::new(),
         }),
         earlier: None,
         seen: Box::default(),
@@ -242,6 +245,7 @@ fn waited_for(command: &str, stderr: &[&str], noise: &[&str]) -> Diagnosis {
             clock: Clock::Idle,
             after: Duration::from_millis(1999),
             delivery: Delivery::MaybeProcessed,
+            noise: Vec::new(),
         }),
         earlier: None,
         seen: Box::new(Seen {
@@ -278,13 +282,13 @@ fn silence_is_told_by_what_was_said_in_it() {
             "npx:-y it",
             &["Downloading"],
             &["hello"],
-            "writes text where messages belong",
+            "writes text to stdout",
         ),
         (
             "cat",
             &[],
             &["{\"id\":2,\"method\":\"initialize\", ..."],
-            "sends back what it is sent",
+            "sends back what it receives",
         ),
     ] {
         let told = waited_for(command, stderr, noise);
@@ -329,14 +333,14 @@ fn a_file_that_cannot_be_run_is_told_by_what_it_is() {
     let script = refused(ProgramForm::Script { interpreter }, 2);
     assert_eq!(
         script.title,
-        "/x/it.py needs \"/nowhere/node\", which is not there"
+        "/x/it.py needs \"/nowhere/node\", which does not exist"
     );
     let text = refused(ProgramForm::Text, 8);
     let step = text.steps[0].to_string();
     assert!(step.contains("`python3 /x/it.py`"), "{text:?}");
     let made_for = "macOS";
     let native = refused(ProgramForm::Native { made_for }, 8);
-    assert_eq!(native.title, "/x/it.py is made for another machine: macOS");
+    assert_eq!(native.title, "/x/it.py is built for another machine: macOS");
     let full = refused(ProgramForm::Unknown, 11);
     assert_eq!(full.steps[0], Step::ListLeftovers);
 }
@@ -350,7 +354,7 @@ fn an_order_is_told_from_a_version_that_nobody_knows() {
         }))
         .title
     };
-    assert!(told("2026-07-28").contains("another era"));
+    assert!(told("2026-07-28").contains("version that is configured"));
     assert!(told("1999-01-01").contains("no protocol version in common"));
 }
 

@@ -22,8 +22,8 @@ pub(super) fn of_cause(
             diagnosis.facts.push(("set for it", set));
             proxies(network, place, diagnosis);
         }
-        About::Network => proxies(network, place, diagnosis),
-        About::Leftovers | About::Other => {}
+        About::Network | About::Service => proxies(network, place, diagnosis),
+        _ => {}
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) fn proxies(network: &NetworkVariables, place: Place<'_>, diagnosis: &
         return;
     };
     diagnosis.causes.push(format!(
-        "{} is not passed on to servers, because a user name is in it",
+        "{} is not passed on to servers, because it contains a user name",
         network.withheld.join(" and ")
     ));
     diagnosis.steps.push(Step::PassVariable {

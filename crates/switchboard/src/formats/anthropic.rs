@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_wire::{CallToolResult, Content, Tool};
 
 use super::adapt::{Notes, check_name, description, parameters};
-use super::{Adapted, Call, ParseCallError, TextBounds, call, text};
+use super::{Adapted, Call, ParseCallError, TextLimits, call, text};
 
 /// Images that the API takes.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
@@ -30,16 +30,16 @@ pub fn definition(name: &str, tool: &Tool) -> Adapted<Value> {
 
 /// Writes a result as a block of a message: texts, images, and documents where a resource was
 /// sent along.
-pub fn result(id: &str, result: &CallToolResult, bounds: &TextBounds) -> Adapted<Value> {
+pub fn result(id: &str, result: &CallToolResult, limits: &TextLimits) -> Adapted<Value> {
     let mut notes = Notes::default();
     let content = if result.content().is_empty() {
-        let made = text::text(result, bounds);
+        let made = text::text(result, limits);
         if made.is_cut {
             notes.add("content", "cut, and the cut is said in the text");
         }
         Vec::from_iter((!made.text.is_empty()).then(|| text_block(&made.text)))
     } else {
-        blocks(result.content(), bounds, &mut notes)
+        blocks(result.content(), limits, &mut notes)
     };
     let mut value = json!({"type": "tool_result", "tool_use_id": id, "content": content});
     if let (true, Value::Object(members)) = (result.is_error(), &mut value) {
@@ -55,9 +55,9 @@ fn text_block(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn blocks(content: &[Content], bounds: &TextBounds, notes: &mut Notes) -> Vec<Value> {
+fn blocks(content: &[Content], limits: &TextLimits, notes: &mut Notes) -> Vec<Value> {
     let mut blocks = Vec::new();
-    let (mut room, mut is_cut) = (bounds.bytes, false);
+    let (mut room, mut is_cut) = (limits.bytes, false);
     for block in content {
         let (value, bytes) = match block {
             Content::Image(image) if IMAGES.contains(&image.mime_type()) => (

@@ -11,7 +11,7 @@ fn tool(value: &Value) -> Tool {
 
 fn written(value: &Value) -> (Value, Vec<String>) {
     let read = CallToolResult::from_raw(&Raw::of(value).unwrap()).unwrap();
-    let adapted = result("toolu_1", &read, &TextBounds::default());
+    let adapted = result("toolu_1", &read, &TextLimits::default());
     let notes = adapted.notes.iter().map(ToString::to_string).collect();
     (adapted.value, notes)
 }
@@ -103,7 +103,7 @@ fn data_stands_in_for_blocks_and_nothing_for_nothing() {
 fn what_is_too_large_is_left_out_and_said() {
     let raw = json!({"content":[{"type":"text","text":"long"},{"type":"text","text":"ab"}]});
     let read = CallToolResult::from_raw(&Raw::of(&raw).unwrap()).unwrap();
-    let adapted = result("t", &read, &TextBounds { bytes: 3 });
+    let adapted = result("t", &read, &TextLimits { bytes: 3 });
     assert_eq!(
         adapted.value["content"],
         json!([{"type":"text","text":"ab"},

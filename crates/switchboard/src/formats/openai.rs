@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_wire::{CallToolResult, Content, Tool};
 
 use super::adapt::{Notes, check_name, description, parameters};
-use super::{Adapted, Call, ParseCallError, TextBounds, call, strict, text};
+use super::{Adapted, Call, ParseCallError, TextLimits, call, strict, text};
 
 /// Longest description of a function, in characters.
 const DESCRIPTION: usize = 1024;
@@ -78,9 +78,9 @@ fn function(name: &str, tool: &Tool) -> Function {
 }
 
 /// Writes a result as a message of Chat Completions.
-pub fn chat_result(id: &str, result: &CallToolResult, bounds: &TextBounds) -> Adapted<Value> {
+pub fn chat_result(id: &str, result: &CallToolResult, limits: &TextLimits) -> Adapted<Value> {
     let mut notes = Notes::default();
-    let said = result_text(result, bounds, &mut notes);
+    let said = result_text(result, limits, &mut notes);
     Adapted {
         value: json!({"role": "tool", "tool_call_id": id, "content": said}),
         notes: notes.0,
@@ -88,13 +88,13 @@ pub fn chat_result(id: &str, result: &CallToolResult, bounds: &TextBounds) -> Ad
 }
 
 /// Writes a result as an item of the Responses API: a text, or a list of parts where it has images.
-pub fn responses_result(id: &str, result: &CallToolResult, bounds: &TextBounds) -> Adapted<Value> {
+pub fn responses_result(id: &str, result: &CallToolResult, limits: &TextLimits) -> Adapted<Value> {
     let mut notes = Notes::default();
     let has_images = result.content().iter().any(|block| image(block).is_some());
     let output = if has_images {
-        parts(result, bounds, &mut notes)
+        parts(result, limits, &mut notes)
     } else {
-        Value::String(result_text(result, bounds, &mut notes))
+        Value::String(result_text(result, limits, &mut notes))
     };
     Adapted {
         value: json!({"type": "function_call_output", "call_id": id, "output": output}),
@@ -103,8 +103,8 @@ pub fn responses_result(id: &str, result: &CallToolResult, bounds: &TextBounds) 
 }
 
 /// The whole result as one text.
-fn result_text(result: &CallToolResult, bounds: &TextBounds, notes: &mut Notes) -> String {
-    let made = text::text(result, bounds);
+fn result_text(result: &CallToolResult, limits: &TextLimits, notes: &mut Notes) -> String {
+    let made = text::text(result, limits);
     if made.described > 0 {
         let count = made.described;
         notes.add(
@@ -137,7 +137,7 @@ fn image(block: &Content) -> Option<String> {
     }
 }
 
-fn parts(result: &CallToolResult, bounds: &TextBounds, notes: &mut Notes) -> Value {
+fn parts(result: &CallToolResult, limits: &TextLimits, notes: &mut Notes) -> Value {
     let mut parts = Vec::new();
     if result.is_error() {
         notes.add(
@@ -146,7 +146,7 @@ fn parts(result: &CallToolResult, bounds: &TextBounds, notes: &mut Notes) -> Val
         );
         parts.push(json!({"type": "input_text", "text": ERROR.trim_end()}));
     }
-    let (mut room, mut is_cut) = (bounds.bytes, false);
+    let (mut room, mut is_cut) = (limits.bytes, false);
     for block in result.content() {
         let (part, bytes) = match (image(block), block) {
             (Some(url), _) => {

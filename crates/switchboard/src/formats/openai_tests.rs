@@ -186,24 +186,24 @@ fn a_schema_that_cannot_be_read_is_replaced_by_any_object() {
 
 #[test]
 fn a_result_is_a_message_of_text() {
-    let bounds = TextBounds::default();
+    let limits = TextLimits::default();
     let plain = result(&json!({"content":[{"type":"text","text":"hi"}]}));
     assert_eq!(
-        chat_result("c1", &plain, &bounds),
+        chat_result("c1", &plain, &limits),
         Adapted {
             value: json!({"role":"tool","tool_call_id":"c1","content":"hi"}),
             notes: vec![]
         }
     );
     assert_eq!(
-        responses_result("c1", &plain, &bounds),
+        responses_result("c1", &plain, &limits),
         Adapted {
             value: json!({"type":"function_call_output","call_id":"c1","output":"hi"}),
             notes: vec![]
         }
     );
     let failed = result(&json!({"content":[{"type":"text","text":"no"}],"isError":true}));
-    let adapted = chat_result("c1", &failed, &bounds);
+    let adapted = chat_result("c1", &failed, &limits);
     assert_eq!(
         adapted.value["content"],
         json!("The tool reported an error:\nno")
@@ -214,12 +214,12 @@ fn a_result_is_a_message_of_text() {
 
 #[test]
 fn images_are_parts_where_the_api_takes_them() {
-    let bounds = TextBounds::default();
+    let limits = TextLimits::default();
     let pictures = result(&json!({"content":[
         {"type":"text","text":"look"},
         {"type":"image","data":"AAAA","mimeType":"image/png"},
         {"type":"image","data":"AAAA","mimeType":"image/tiff"}]}));
-    let chat = chat_result("c1", &pictures, &bounds);
+    let chat = chat_result("c1", &pictures, &limits);
     assert_eq!(
         chat.value["content"],
         json!("look\n[image image/png 3 B]\n[image image/tiff 3 B]")
@@ -228,7 +228,7 @@ fn images_are_parts_where_the_api_takes_them() {
         said(&chat.notes),
         ["content: 2 blocks described: only text is taken"]
     );
-    let responses = responses_result("c1", &pictures, &bounds);
+    let responses = responses_result("c1", &pictures, &limits);
     assert_eq!(
         responses.value["output"],
         json!([
@@ -238,7 +238,7 @@ fn images_are_parts_where_the_api_takes_them() {
     );
     let note = "content: a block described: the API does not take it";
     assert_eq!(said(&responses.notes), [note]);
-    let small = TextBounds { bytes: 4 };
+    let small = TextLimits { bytes: 4 };
     let cut = responses_result("c1", &pictures, &small).value;
     assert_eq!(
         cut["output"],

@@ -12,12 +12,12 @@ use super::size::{decoded_bytes, size};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[doc(hidden)]
-pub struct TextBounds {
+pub struct TextLimits {
     /// Bytes that are kept; what says that there was more comes on top.
     pub bytes: usize,
 }
 
-impl Default for TextBounds {
+impl Default for TextLimits {
     fn default() -> Self {
         Self {
             bytes: 10 * 1024 * 1024,
@@ -41,8 +41,8 @@ pub struct Text {
 /// Blocks stand on lines of their own; what is no text is described: `[image image/png 12 KiB]`.
 /// Without content blocks the structured content is used: its text where it is a text or
 /// only wraps one, else its JSON.
-pub fn text(result: &CallToolResult, bounds: &TextBounds) -> Text {
-    let mut page = Page::new(bounds);
+pub fn text(result: &CallToolResult, limits: &TextLimits) -> Text {
+    let mut page = Page::new(limits);
     // Blocks first: structured content repeats them for programs.
     if !result.content().is_empty() {
         page.blocks(result.content());
@@ -55,20 +55,20 @@ pub fn text(result: &CallToolResult, bounds: &TextBounds) -> Text {
 }
 
 /// Makes one text of a prompt: what is said, with who says it.
-pub fn prompt_text(result: &GetPromptResult, bounds: &TextBounds) -> Text {
-    let mut page = Page::new(bounds);
+pub fn prompt_text(result: &GetPromptResult, limits: &TextLimits) -> Text {
+    let mut page = Page::new(limits);
     for message in result.messages() {
         if let Some(role) = message.role() {
             page.line(&format!("{role}:"));
         }
-        page.block(message.content());
+        page.blocks(message.content());
     }
     page.finish()
 }
 
 /// Makes one text of a resource that was read.
-pub fn resource_text(result: &ReadResourceResult, bounds: &TextBounds) -> Text {
-    let mut page = Page::new(bounds);
+pub fn resource_text(result: &ReadResourceResult, limits: &TextLimits) -> Text {
+    let mut page = Page::new(limits);
     for contents in result.contents() {
         page.contents(contents);
     }
@@ -164,10 +164,10 @@ struct Page {
 }
 
 impl Page {
-    fn new(bounds: &TextBounds) -> Self {
+    fn new(limits: &TextLimits) -> Self {
         Self {
             text: String::new(),
-            most: bounds.bytes,
+            most: limits.bytes,
             over: 0,
             described: 0,
             is_empty: true,

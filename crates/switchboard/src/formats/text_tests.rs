@@ -16,7 +16,7 @@ fn whole(text: &str, described: usize) -> Text {
 
 #[track_caller]
 fn reads(json: &str, expected: &str) {
-    let text = text(&result(json), &TextBounds::default());
+    let text = text(&result(json), &TextLimits::default());
     assert_eq!(text, whole(expected, 0), "{json}");
 }
 
@@ -43,7 +43,7 @@ fn what_is_no_text_is_described() {
         [resource c:d 1 B]\ninside\n[block of the unknown type hologram]\n\
         [text block that cannot be read]\n[block without a type]";
     assert_eq!(
-        text(&result(json), &TextBounds::default()),
+        text(&result(json), &TextLimits::default()),
         whole(expected, 7)
     );
 }
@@ -88,7 +88,7 @@ fn a_result_of_a_server_that_knows_no_blocks_is_understood() {
 fn a_text_is_cut_at_its_bound_and_says_so() {
     let cut = |bytes: usize| {
         let json = r#"{"content":[{"type":"text","text":"abé"},{"type":"text","text":"cd"}]}"#;
-        text(&result(json), &TextBounds { bytes })
+        text(&result(json), &TextLimits { bytes })
     };
     assert_eq!(cut(8), whole("abé\ncd", 0));
     assert_eq!(cut(7), whole("abé\ncd", 0));
@@ -100,7 +100,7 @@ fn a_text_is_cut_at_its_bound_and_says_so() {
     assert_eq!(cut(6), short("abé\nc\n[cut here: 1 B more]"));
     // Never inside a character, and nothing of what follows.
     assert_eq!(cut(3), short("ab\n[cut here: 5 B more]"));
-    assert_eq!(TextBounds::default().bytes, 10 * 1024 * 1024);
+    assert_eq!(TextLimits::default().bytes, 10 * 1024 * 1024);
 }
 
 #[test]
@@ -109,8 +109,20 @@ fn a_prompt_says_who_says_what() {
         {"role":"assistant","content":{"type":"image","data":"AAAA","mimeType":"image/png"}}]}"#;
     let prompt = GetPromptResult::from_raw(&Raw::parse(json).unwrap()).unwrap();
     assert_eq!(
-        prompt_text(&prompt, &TextBounds::default()),
+        prompt_text(&prompt, &TextLimits::default()),
         whole("user:\nhi\nassistant:\n[image image/png 3 B]", 1)
+    );
+}
+
+#[test]
+fn a_prompt_with_content_as_a_string_or_a_list_is_its_texts() {
+    let json = r#"{"messages":[{"role":"user","content":"hi\n\u0041"},
+        {"role":"assistant","content":[{"type":"text","text":"a"},
+            {"type":"image","data":"AAAA","mimeType":"image/png"}]}]}"#;
+    let prompt = GetPromptResult::from_raw(&Raw::parse(json).unwrap()).unwrap();
+    assert_eq!(
+        prompt_text(&prompt, &TextLimits::default()),
+        whole("user:\nhi\nA\nassistant:\na\n[image image/png 3 B]", 1)
     );
 }
 
@@ -120,7 +132,7 @@ fn a_resource_is_its_texts() {
         r#"{"contents":[{"uri":"a:1","text":"one"},{"uri":"a:2","blob":"AAAA","mimeType":"x/y"}]}"#;
     let read = ReadResourceResult::from_raw(&Raw::parse(json).unwrap()).unwrap();
     assert_eq!(
-        resource_text(&read, &TextBounds::default()),
+        resource_text(&read, &TextLimits::default()),
         whole("one\n[resource a:2 x/y 3 B]", 1)
     );
 }

@@ -75,7 +75,7 @@ pub fn pin_mode(config: &Config) -> (Option<Mode>, Vec<Problem>) {
         Ok(mode) => (Some(mode), Vec::new()),
         Err(_) => {
             let expected = "\"ask\", \"block\", \"warn\" or \"off\"";
-            let message = "`pins` is none of the four modes; `ask` is used";
+            let message = "unknown mode in `pins`; `ask` is used";
             let problem = written.problem(ProblemKind::WrongType, message, expected);
             (None, vec![problem])
         }
@@ -236,8 +236,8 @@ fn known_servers<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let first = names.get(..MOST).unwrap_or(&names).join(", ");
     match names.len().saturating_sub(MOST) {
         _ if names.is_empty() => "there are no servers".to_owned(),
-        0 => format!("the servers there are: {first}"),
-        more => format!("the servers there are: {first}, and {more} more"),
+        0 => format!("known servers: {first}"),
+        more => format!("known servers: {first}, and {more} more"),
     }
 }
 

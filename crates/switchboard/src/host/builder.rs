@@ -21,7 +21,7 @@ use crate::config::{Config, LimitsSection, NetworkSection, ReadOptions};
 use crate::error::{Context, Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
-use crate::policy::{Approvals, Policy, UseApproval, UseRequest};
+use crate::policy::{AgentPolicy, Approvals, CallerId, Policy, UseApproval, UseRequest};
 use crate::secret::Redactor;
 #[cfg(feature = "config")]
 use crate::secret::Secret;
@@ -43,6 +43,31 @@ use crate::transport::{Connect, Environment, Tap, keeper, leftovers::Ledger};
 use crate::trust::{Bind, Question, ServerApproval, Store};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
+///
+/// A setter that was given a value that makes no sense is an error of [`HostBuilder::build`], so that
+/// the chain stays one expression.
+///
+/// ```
+/// use std::time::Duration;
+/// use switchboard::policy::UseApproval;
+/// use switchboard::{AgentPolicy, Host, Level, ServerSpec};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let wiki = ServerSpec::http("wiki", "https://example.com/mcp")?
+///     .header("Authorization", "Bearer s3cret")
+///     .timeout(Duration::from_secs(60));
+/// let host = Host::builder()
+///     .server(wiki)
+///     .agent("planner", AgentPolicy::everything(Level::Trusted))
+///     .on_approve_use(|request| async move {
+///         println!("{request}");
+///         UseApproval::Once
+///     })
+///     .build()?;
+/// # drop(host);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Default)]
 #[must_use]
 pub struct HostBuilder {
@@ -276,6 +301,36 @@ impl HostBuilder {
         self.access.policy = policy;
         self.own.policy = true;
         self
+    }
+
+    /// Sets what an agent may do: [`HostBuilder::policy`] for one agent, beside those that were set
+    /// before. An id that no agent can have is an error of [`HostBuilder::build`].
+    ///
+    /// ```
+    /// use switchboard::{AgentPolicy, Grants, Host, Level};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let reader = AgentPolicy::new(Level::Yolo).grants(Grants::parse(["mcp:files:read_*"])?);
+    /// let host = Host::builder()
+    ///     .agent("planner", AgentPolicy::everything(Level::Trusted))
+    ///     .agent("reader", reader)
+    ///     .build()?;
+    /// assert_eq!(host.agent("reader")?.caller().id().as_str(), "reader");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn agent(mut self, id: &str, policy: AgentPolicy) -> Self {
+        match CallerId::parse(id) {
+            Ok(id) => {
+                // The first agent that the program sets replaces those of config files, as a policy does.
+                let set = (self.own.policy).then(|| std::mem::take(&mut self.access.policy));
+                self.policy(set.unwrap_or_default().agent(id, policy))
+            }
+            Err(error) => {
+                self.fail(Error::configuration(error.to_string()));
+                self
+            }
+        }
     }
 
     /// Adds a predicate over the tools of all servers, for everyone, the owner included: the whole

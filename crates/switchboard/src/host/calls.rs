@@ -30,7 +30,7 @@ pub(super) struct Calls {
     events: EventSender,
     /// The number of the last call.
     last: AtomicU64,
-    schema: schema::Bounds,
+    schema: schema::SchemaLimits,
 }
 
 /// The subject of a request: its kind, name and arguments.
@@ -64,7 +64,7 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Calls {
-    pub(super) fn new(events: EventSender, schema: schema::Bounds) -> Self {
+    pub(super) fn new(events: EventSender, schema: schema::SchemaLimits) -> Self {
         Self {
             events,
             last: AtomicU64::new(0),
@@ -312,7 +312,7 @@ mod tests {
         let catalog = Catalog::default().with(Arc::new(part.build(None)));
         Fixture {
             events: sender.subscribe(),
-            calls: Calls::new(sender, schema::Bounds::default()),
+            calls: Calls::new(sender, schema::SchemaLimits::default()),
             member: member("a", &script),
             ready: Ready {
                 server: Server::new(name("a"), script.transport(), options),

@@ -24,7 +24,7 @@ const VERSION: u64 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[doc(hidden)]
-pub struct EraBounds {
+pub struct EraLimits {
     /// Time for which an era is remembered; afterwards the server is probed again.
     pub expiry: Duration,
     /// Servers that are remembered; of more, those that were found out first are forgotten.
@@ -35,7 +35,7 @@ pub struct EraBounds {
     pub lock_wait: Duration,
 }
 
-impl Default for EraBounds {
+impl Default for EraLimits {
     fn default() -> Self {
         Self {
             expiry: Duration::from_secs(7 * 24 * 3600),
@@ -59,7 +59,7 @@ pub struct Eras(Arc<ErasInner>);
 struct ErasInner {
     folder: Option<PathBuf>,
     file: Records<Servers>,
-    bounds: EraBounds,
+    limits: EraLimits,
     // Only what was written is forgotten: a change made meanwhile stays for the next time.
     known: Mutex<KnownEras>,
 }
@@ -100,36 +100,36 @@ struct ErasDocument {
 impl Eras {
     /// Remembers in a folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self::new(Some(folder.into()), EraBounds::default())
+        Self::new(Some(folder.into()), EraLimits::default())
     }
 
     /// Remembers as long as the program runs.
     pub fn in_memory() -> Self {
-        Self::new(None, EraBounds::default())
+        Self::new(None, EraLimits::default())
     }
 
-    fn new(folder: Option<PathBuf>, bounds: EraBounds) -> Self {
+    fn new(folder: Option<PathBuf>, limits: EraLimits) -> Self {
         let file = match &folder {
             Some(folder) => Records::at(folder, "eras"),
             None => Records::in_memory("eras"),
         };
-        let limits = StoreLimits {
-            records: bounds.servers,
-            file_bytes: bounds.file_bytes,
-            lock_wait: bounds.lock_wait,
+        let store = StoreLimits {
+            records: limits.servers,
+            file_bytes: limits.file_bytes,
+            lock_wait: limits.lock_wait,
         };
         Self(Arc::new(ErasInner {
             folder,
-            file: file.with_limits(limits),
-            bounds,
+            file: file.with_limits(store),
+            limits,
             known: Mutex::default(),
         }))
     }
 
     /// Returns an empty cache of the same folder with other limits.
     #[must_use]
-    pub fn bounds(self, bounds: EraBounds) -> Self {
-        Self::new(self.0.folder.clone(), bounds)
+    pub fn limits(self, limits: EraLimits) -> Self {
+        Self::new(self.0.folder.clone(), limits)
     }
 
     /// The era that a server spoke, if that was found out lately.
@@ -194,7 +194,7 @@ impl Eras {
             }
             // Expired entries go first, then the oldest, until the bound holds.
             servers.retain(|_, found| self.is_fresh(found, now));
-            while servers.len() > self.0.bounds.servers {
+            while servers.len() > self.0.limits.servers {
                 let oldest = servers.iter().min_by_key(|(_, found)| found.found);
                 let Some(oldest) = oldest.map(|(server, _)| *server) else {
                     break;
@@ -227,7 +227,7 @@ impl Eras {
     fn is_fresh(&self, found: &Found, now: u64) -> bool {
         // An entry from the future (the clock was set back) counts as expired.
         let age = now.checked_sub(found.found);
-        age.is_some_and(|age| age < self.0.bounds.expiry.as_secs())
+        age.is_some_and(|age| age < self.0.limits.expiry.as_secs())
     }
 }
 
@@ -342,11 +342,11 @@ mod tests {
         third.forget(&server(1));
         third.save().unwrap();
         assert_eq!(at().recall(&server(1)), None);
-        let most = EraBounds {
+        let most = EraLimits {
             servers: 1,
-            ..EraBounds::default()
+            ..EraLimits::default()
         };
-        let small = at().bounds(most);
+        let small = at().limits(most);
         small.note(&server(3), Era::Legacy);
         small.save().unwrap();
         let kept = [2, 3].map(|number| at().recall(&server(number)).is_some());

@@ -20,6 +20,7 @@ use crate::catalog::{Freshness, ServerCatalog, ToolEntry, ToolKey};
 use crate::error::{Error, HostError};
 use crate::events::What;
 use crate::formats::{Adapted, anthropic, openai};
+use crate::limits::Deadline;
 use crate::pins::Mode;
 use crate::policy::{Caller, Decision, Reason, Request};
 use crate::session::CallOptions;
@@ -33,6 +34,21 @@ use crate::spec::ServerName;
 /// A handle is a prepared call: it has the entry and the server, and looks neither up again while
 /// nothing about the server has changed. Other definitions, a server that was removed and another
 /// baseline make the next call look again; the policy is asked before every call of an agent.
+///
+/// ```no_run
+/// use serde_json::json;
+/// use switchboard::Host;
+///
+/// # async fn example(host: Host) -> Result<(), switchboard::Error> {
+/// let search = host.find("github/search").await?;
+/// println!("{}: {}", search.name(), search.description());
+/// for query in ["mcp", "rust"] {
+///     let result = search.call(json!({ "query": query })).await?;
+///     println!("{}", result.text());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct ToolHandle {
     host: Arc<HostInner>,
     caller: Caller,
@@ -43,6 +59,9 @@ pub struct ToolHandle {
     found: AtomicU64,
     /// The revision at which `entry` was known to be as approved; 0 if it never was.
     cleared: AtomicU64,
+    /// True if the predicates of the program have admitted `entry` for the one call that the handle is
+    /// for. They are asked at each call of any other handle.
+    pub(super) is_admitted: bool,
 }
 
 impl ToolHandle {
@@ -62,24 +81,25 @@ impl ToolHandle {
             // unnoticed.
             found: AtomicU64::new(found),
             cleared: AtomicU64::new(0),
+            is_admitted: false,
         }
     }
 
-    /// Returns true if the caller may have the handle. A tool that has changed since its approval
-    /// is withheld if the person cannot be asked when it is called.
+    /// Returns true if the rules let the caller have the handle. A tool that has changed since its
+    /// approval is withheld if the person cannot be asked when it is called.
     pub(super) fn is_given(&self) -> bool {
         let (access, entry) = (&self.host.access, &*self.entry);
-        let is_allowed = self.caller.is_owner()
+        self.caller.is_owner()
             || (access.sees(&self.caller, entry)
                 && !(self.member.as_ref())
-                    .is_some_and(|member| access.is_quarantined(member, entry)));
-        is_allowed && self.filtered().is_none()
+                    .is_some_and(|member| access.is_quarantined(member, entry)))
     }
 
-    /// Returns the reason if a predicate of the program does not admit the tool.
-    pub(super) fn filtered(&self) -> Option<Reason> {
-        let member = self.member.as_ref()?;
-        (self.host.access).filtered(&self.caller, member, &self.entry)
+    /// Returns the server and the reason if a predicate of the program does not admit the tool.
+    pub(super) fn filtered(&self) -> Option<(&Member, Reason)> {
+        let member = self.member.as_deref()?;
+        let reason = (self.host.access).filtered(&self.caller, member, &self.entry)?;
+        Some((member, reason))
     }
 
     /// Its name for models, such as `mcp__github__search`.
@@ -168,18 +188,22 @@ impl ToolHandle {
     pub(super) async fn send(
         &self,
         arguments: Raw,
-        options: CallOptions,
+        mut options: CallOptions,
     ) -> Result<ToolResult, Error> {
-        // 1. The tool and its server: as prepared, unless something about the server has changed.
+        // 1. The tool and its server: as prepared, unless something about the server has changed. If it
+        // has announced other tools, they are read first.
         let again;
         let (member, entry) = match self.prepared() {
             Some(member) => (member, &self.entry),
             None => {
+                Box::pin(self.catch_up(&mut options.deadline)).await?;
                 again = self.look_again()?;
                 (&again.0, &again.1)
             }
         };
-        if let Some(reason) = self.host.access.filtered(&self.caller, member, entry) {
+        let is_admitted = self.is_admitted && Arc::ptr_eq(entry, &self.entry);
+        if !is_admitted && let Some(reason) = self.host.access.filtered(&self.caller, member, entry)
+        {
             return Err(self.refuse(member, entry, &arguments, &Decision::Deny(reason)));
         }
         // 2. The permit. Nearly always there is nothing to ask and nothing to wait for.
@@ -220,6 +244,20 @@ impl ToolHandle {
         member.is_unchanged_since(found).then_some(member)
     }
 
+    /// Returns true if the server has announced other tools that were not read yet.
+    pub(super) fn is_behind(&self) -> bool {
+        let member = self.member.as_ref();
+        member.is_some_and(|member| member.listing.is_behind())
+    }
+
+    /// Waits until the tools are read that the server has announced, within the time of a call.
+    pub(super) async fn catch_up(&self, deadline: &mut Option<Deadline>) -> Result<(), Error> {
+        match &self.member {
+            Some(member) => self.host.catch_up(member, deadline).await,
+            None => Ok(()),
+        }
+    }
+
     /// Looks the server and the tool up again. Where both are still the ones that the handle has, the
     /// next call need not.
     fn look_again(&self) -> Result<(Arc<Member>, Arc<ToolEntry>), Error> {
@@ -245,7 +283,7 @@ impl ToolHandle {
         entry: &Arc<ToolEntry>,
         arguments: &Raw,
     ) -> Result<(Permit, Arc<ToolEntry>), Error> {
-        match self.permit(member, entry).await {
+        match self.permit(member, entry, arguments).await {
             Ok((permit, current)) => {
                 self.warn_of_drifts(member, &current);
                 Ok((permit, current))
@@ -267,23 +305,20 @@ impl ToolHandle {
         let calls = &self.host.calls;
         calls.record_refusal(&self.caller, member, subject, decision);
         let absent = || self.host.no_tool(&self.caller, entry.exposed());
-        // A tool that a predicate hides is not there for its caller, whatever the grants say.
-        let access = &self.host.access;
-        if access.filtered(&self.caller, member, entry).is_some() {
-            return absent();
-        }
         let request = Request::usual(&self.caller, entry);
-        access.denied(&request, decision, absent)
+        self.host.access.denied(&request, decision, absent)
     }
 
     async fn permit(
         &self,
         member: &Arc<Member>,
         entry: &Arc<ToolEntry>,
+        arguments: &Raw,
     ) -> Result<(Permit, Arc<ToolEntry>), Decision> {
         let (host, access) = (&self.host, &self.host.access);
         // 1. The policy, and the person if the policy asks.
-        let permit = access.permit(&self.caller, member, &**entry).await?;
+        let permit = access.permit_call(&self.caller, member, entry, arguments);
+        let permit = permit.await?;
         // 2. The current definitions: a server that was restarted may offer others. A failure to
         // connect is reported by the call that follows.
         let is_stale = |part: Arc<ServerCatalog>| part.freshness() == Freshness::Stale;
@@ -296,7 +331,10 @@ impl ToolHandle {
         let is_reviewed = access.is_reviewed(member, &shown).await;
         // Look again: the server may have changed the tool while the person was deciding.
         let current = access.current(entry);
-        if let Some(reason) = access.filtered(&self.caller, member, &current) {
+        // The predicates have admitted `entry`, and are asked again only about another definition.
+        if !Arc::ptr_eq(&current, entry)
+            && let Some(reason) = access.filtered(&self.caller, member, &current)
+        {
             return Err(Decision::Deny(reason));
         }
         if is_reviewed && access.is_as_approved(member, &current) {
@@ -362,6 +400,7 @@ impl Clone for ToolHandle {
             member: self.member.clone(),
             found: AtomicU64::new(self.found.load(Ordering::Relaxed)),
             cleared: AtomicU64::new(self.cleared.load(Ordering::Relaxed)),
+            is_admitted: false,
         }
     }
 }

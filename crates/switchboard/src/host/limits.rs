@@ -1,4 +1,4 @@
-//! The bounds of a host.
+//! The limits of a host.
 
 use std::time::Duration;
 
@@ -38,8 +38,11 @@ pub struct HostLimits {
     pub list_age: Duration,
     /// Changes that one event names.
     pub changes: usize,
+    /// Bytes of resources without a size that [`View::context`](super::View::context) may read and leave
+    /// out because they do not fit.
+    pub unused_context_bytes: u64,
     /// Limits of the validation of arguments and results.
-    pub schema: schema::Bounds,
+    pub schema: schema::SchemaLimits,
 }
 
 impl Default for HostLimits {
@@ -60,7 +63,8 @@ impl Default for HostLimits {
             completions: 100,
             list_age: Duration::from_secs(300),
             changes: 64,
-            schema: schema::Bounds::default(),
+            unused_context_bytes: 1024 * 1024,
+            schema: schema::SchemaLimits::default(),
         }
     }
 }

@@ -54,6 +54,21 @@ fn next_revision() -> u64 {
     REVISION.fetch_add(1, Ordering::AcqRel) + 1
 }
 
+/// The revision of the last change of a server that prepared calls have to notice. The reader of its
+/// connection has a clone, and not the member, which has the connection.
+#[derive(Clone)]
+pub(super) struct LastChange(Arc<AtomicU64>);
+
+impl LastChange {
+    /// Has every prepared call of the server's tools look again. Call it after the change, or while the
+    /// lock is held that readers of the change need.
+    pub(super) fn mark(&self) {
+        let revision = next_revision();
+        // Two changes at once must not leave the older revision behind.
+        self.0.fetch_max(revision, Ordering::AcqRel);
+    }
+}
+
 /// The origin of a member.
 pub(super) enum Source {
     /// A description with nothing left to expand, made by the program.
@@ -92,8 +107,8 @@ pub(super) struct Member {
     pub(super) opening: Turn<()>,
     /// Cancelled when the server is removed from the host.
     pub(super) gone: CancellationToken,
-    /// The revision of the last change that prepared calls have to notice.
-    changed: AtomicU64,
+    /// The last change that prepared calls have to notice.
+    pub(super) changed: LastChange,
     /// The folders that it is sent as roots.
     pub(super) roots: Roots,
     /// The watchers of its resources.
@@ -144,7 +159,7 @@ impl Member {
             opening: Turn::new(()),
             gone: CancellationToken::new(),
             // A call that was prepared for another server of that name must look again.
-            changed: AtomicU64::new(next_revision()),
+            changed: LastChange(Arc::new(AtomicU64::new(next_revision()))),
             roots: Roots::default(),
             topics: Arc::default(),
             listing: Listing::default(),
@@ -169,17 +184,14 @@ impl Member {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has every prepared call of its tools look again. Call it after the change, or while the lock is
-    /// held that readers of the change need.
+    /// Has every prepared call of its tools look again: see [`LastChange::mark`].
     pub(super) fn mark_changed(&self) {
-        let revision = next_revision();
-        // Two changes at once must not leave the older revision behind.
-        self.changed.fetch_max(revision, Ordering::AcqRel);
+        self.changed.mark();
     }
 
     /// Returns true if nothing that prepared calls depend on has changed since that revision.
     pub(super) fn is_unchanged_since(&self, revision: u64) -> bool {
-        self.changed.load(Ordering::Acquire) <= revision
+        self.changed.0.load(Ordering::Acquire) <= revision
     }
 
     /// The transport that its description asks for, as far as that is known.

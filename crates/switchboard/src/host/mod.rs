@@ -67,11 +67,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_client::ServerErrorCause;
-use switchboard_wire::{Implementation, LogLevel};
+use switchboard_wire::{Implementation, ListTools, LogLevel, Method as _};
 use tokio::sync::{Mutex as Turn, watch};
+use tokio::time::{Instant, timeout};
 
 pub use builder::HostBuilder;
-pub use eras::{EraBounds, Eras};
+pub use eras::{EraLimits, Eras};
 pub use handle::ToolHandle;
 pub use limits::HostLimits;
 pub use local::{LocalTool, ToolOutput};
@@ -94,17 +95,17 @@ use registry::{OnConnected, Registry, Want};
 
 #[cfg(feature = "auth")]
 use crate::auth::{MemoryStore, TokenStore};
-use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry};
+use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry, ToolRef};
 #[cfg(feature = "config")]
 use crate::config::{LimitsSection, Problem};
 use crate::error::{Error, HostError};
 use crate::events::{EventSender, Events};
-use crate::limits::{Budget, Limits, Timeouts};
+use crate::limits::{Budget, Deadline, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 pub use crate::policy::Caller;
 use crate::policy::{Approvals, Policy};
 use crate::secret::Redactor;
-use crate::session::Respond;
+use crate::session::{CallError, Clock, Delivery, Respond};
 use crate::spec::{AddressRange, NameStyle, Protocol, ServerName, ToolPredicate};
 use crate::talk::{Handlers, SharedOperator};
 use crate::text::closest;
@@ -116,10 +117,28 @@ use crate::trust::{Bind, Store};
 /// Names that an error lists if the requested name does not exist.
 const SHOWN_NAMES: usize = 20;
 
-/// Many servers at once.
+/// Many servers at once, with one catalog of their tools, resources and prompts.
 ///
-/// Clones share them. When the last is dropped, connections close and servers that were started
+/// Its methods are those of the owner, who may use everything; [`Host::agent`] is the view of an agent.
+/// Clones share the servers. When the last is dropped, connections close and servers that were started
 /// end; [`Host::shutdown`] also waits for it.
+///
+/// ```no_run
+/// use serde_json::json;
+/// use switchboard::{Host, ServerSpec};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let time = ServerSpec::stdio("time", "uvx")?.args(["mcp-server-time"]);
+/// let host = Host::builder().server(time).build()?;
+/// for status in host.connect_all().await {
+///     println!("{}: {}", status.name, status.state.word());
+/// }
+/// let berlin = json!({ "timezone": "Europe/Berlin" });
+/// println!("{}", host.call("time/get_current_time", berlin).await?.text());
+/// host.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Host(Arc<HostInner>);
 
@@ -203,6 +222,8 @@ impl HostInner {
     /// Fails if the server cannot be used.
     async fn open(&self, member: &Arc<Member>, want: Want, lists: Lists) -> Result<(), Error> {
         let mut failed = 0;
+        // An earlier failure to list is not repeated: the server may have recovered.
+        self.keeper.refresh_failed(member, lists);
         loop {
             // 1. Admission and a connection. Kept until the lists are read: they are read on this one.
             let session = self.registry.connect(member, want).await?;
@@ -229,6 +250,39 @@ impl HostInner {
         // 4. On the first connection, pin the definitions as approved.
         let caught_up = self.keeper.caught_up(member);
         Box::pin(self.access.settle(member, caught_up)).await;
+        Ok(())
+    }
+
+    /// Waits until the tools are read that a server has announced as changed, within the time of a call
+    /// and at its expense.
+    ///
+    /// # Errors
+    /// Fails if that time is over first. A list that cannot be read is no error: the last one is used.
+    async fn catch_up(
+        &self,
+        member: &Member,
+        deadline: &mut Option<Deadline>,
+    ) -> Result<(), Error> {
+        if !member.listing.is_behind() {
+            return Ok(());
+        }
+        let (began, read) = (Instant::now(), self.keeper.read_announced(member));
+        let Some(deadline) = deadline else {
+            // The list has a time limit of its own.
+            read.await;
+            return Ok(());
+        };
+        let after = deadline.total;
+        if timeout(after, read).await.is_err() {
+            return Err(member.with_context(CallError::TimedOut {
+                method: ListTools::NAME.to_owned(),
+                clock: Clock::Total,
+                after,
+                delivery: Delivery::NeverSent,
+                noise: Vec::new(),
+            }));
+        }
+        deadline.total = after.saturating_sub(began.elapsed());
         Ok(())
     }
 
@@ -278,9 +332,11 @@ impl HostInner {
     /// not know of it.
     fn no_tool(&self, caller: &Caller, name: &str) -> Error {
         let catalog = self.keeper.catalog();
+        let meant = catalog.get(&ToolRef::parse(name));
+        let is_other = |entry: &Arc<ToolEntry>| meant.is_none_or(|it| !Arc::ptr_eq(it, entry));
         let seen = catalog
             .tools()
-            .filter(|entry| self.sees_tool(caller, entry));
+            .filter(|entry| is_other(entry) && self.sees_tool(caller, entry));
         let seen = seen.map(|entry| entry.exposed().to_owned());
         unknown("tool", name, seen.collect())
     }

@@ -11,6 +11,7 @@ use switchboard_wire::{GetPromptResult, ReadResourceResult};
 use super::handle::ToolHandle;
 use super::server_request::ServerRequest;
 use super::tool_call::ToolCall;
+use super::tool_list::ToolList;
 use super::view::View;
 use super::{Host, HostError};
 use crate::catalog::{PromptEntry, ResourceEntry, ToolRef};
@@ -22,6 +23,11 @@ impl Host {
     /// The tools of all servers that are known by now, by server and in its order.
     pub fn tools(&self) -> Vec<ToolHandle> {
         self.owner().tools()
+    }
+
+    /// The tools of one server, as last read or read anew: see [`ToolList`]. Await it.
+    pub fn tools_of<'a>(&self, server: &'a str) -> ToolList<'a> {
+        self.owner().tools_of(server)
     }
 
     /// The tool of that name: `server/tool`, or its name for models. Nothing is started; see

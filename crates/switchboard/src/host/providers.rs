@@ -12,7 +12,7 @@ use crate::config::{
 };
 use crate::talk::Operator;
 use crate::talk::sampling::{
-    Anthropic, ApiError, ModelScores, OpenAi, Provider, Sampler, SamplingBounds, TokensField,
+    Anthropic, ApiError, ModelScores, OpenAi, Provider, Sampler, SamplingLimits, TokensField,
 };
 use crate::transport::{Environment, Proxy};
 
@@ -32,7 +32,7 @@ pub fn sampler(
     let Some(first) = providers.next() else {
         return Ok(None);
     };
-    let sampler = Sampler::new(first, operator).bounds(bounds(config));
+    let sampler = Sampler::new(first, operator).limits(limits(config));
     Ok(Some(providers.fold(sampler, Sampler::or)))
 }
 
@@ -58,24 +58,24 @@ pub fn providers(
 }
 
 /// Returns the limits of sampling that the person's own file sets.
-pub fn bounds(config: &Config) -> SamplingBounds {
-    let (said, mut bounds) = (config.limits(), SamplingBounds::default());
+pub fn limits(config: &Config) -> SamplingLimits {
+    let (said, mut limits) = (config.limits(), SamplingLimits::default());
     if let Some(requests) = said.sampling_requests {
-        bounds.requests_per_minute = requests;
+        limits.requests_per_minute = requests;
     }
     if let Some(tokens) = said.sampling_tokens {
-        bounds.tokens_per_minute = u64::try_from(tokens).unwrap_or(u64::MAX);
+        limits.tokens_per_minute = u64::try_from(tokens).unwrap_or(u64::MAX);
     }
     if let Some(rounds) = said.sampling_rounds {
-        bounds.tool_rounds = rounds;
+        limits.tool_rounds = rounds;
     }
     // A configured answer length counts, even if it is above the usual limit.
     let said = config.providers().providers.iter();
     let longest = said.filter_map(|provider| provider.max_tokens).max();
     if let Some(tokens) = longest.and_then(|tokens| u64::try_from(tokens).ok()) {
-        bounds.request_tokens = bounds.request_tokens.max(tokens);
+        limits.request_tokens = limits.request_tokens.max(tokens);
     }
-    bounds
+    limits
 }
 
 /// The strengths of a model; in the middle where the file does not say.
@@ -147,7 +147,7 @@ impl<'c> Way<'c> {
                     api = api.max_tokens(u64::try_from(tokens).unwrap_or(u64::MAX));
                 } else {
                     // Another provider's longer answers are no reason for this one's.
-                    api = api.max_tokens(SamplingBounds::default().request_tokens);
+                    api = api.max_tokens(SamplingLimits::default().request_tokens);
                 }
                 if let Some(timeout) = section.timeout {
                     api = api.timeout(timeout);

@@ -17,11 +17,13 @@ use super::tool_call::ToolCall;
 use super::unknown;
 use super::view::View;
 use super::watching::Watching;
-use crate::catalog::{Catalog, Fill, ItemKind, PromptEntry, TemplateError, ToolRef, UriTemplate};
+use crate::catalog::{
+    Catalog, Fill, ItemKind, PromptEntry, ResourceEntry, TemplateError, ToolRef, UriTemplate,
+};
 use crate::error::{Error, HostError};
 use crate::events::What;
-use crate::formats::context::{LeftOut, Room, choose};
-use crate::formats::{self, TextBounds};
+use crate::formats::context::{Room, rank};
+use crate::formats::{self, TextLimits};
 use crate::policy::{Request, Target, Verb};
 use crate::schema::Violation;
 use crate::session::CallOptions;
@@ -85,41 +87,71 @@ impl View {
     /// Reads the resources of all known servers that are worth a model's attention, as long as they
     /// fit into a budget of bytes: those for models, the important ones first, of these the newer.
     ///
-    /// A resource that cannot be read, or turns out to be longer than its server said and does not
-    /// fit any more, is left out and named.
+    /// The text that was read counts, whatever its server says of its size. A resource that cannot be
+    /// read or does not fit any more is left out and named. Resources without a size are read to learn
+    /// it, until [`HostLimits::unused_context_bytes`](super::HostLimits) were read in vain.
     pub async fn context(&self, budget: u64) -> Reading {
-        let entries = self.resources();
+        self.context_of(&self.resources(), budget).await
+    }
+
+    /// Does the same with some of [`View::resources`]: those of one server, or those that a person picked.
+    pub async fn context_of(&self, entries: &[Arc<ResourceEntry>], budget: u64) -> Reading {
         let resources: Vec<_> = entries.iter().map(|entry| entry.resource()).collect();
-        // Chosen by declared sizes, which may be missing or wrong: the real text is measured below.
-        let choice = choose(&resources, &Room::of(budget));
-        let mut reading = Reading::default();
-        let mut left = usize::try_from(budget).unwrap_or(usize::MAX);
-        for entry in choice.picked.iter().filter_map(|at| entries.get(*at)) {
-            let (server, uri) = (entry.server().clone(), entry.uri().to_owned());
-            let text = match self.read(server.as_str(), &uri).await {
-                Ok(read) => formats::resource_text(&read, &TextBounds::default()).text,
-                Err(error) => {
-                    reading.left_out.push((server, uri, error.to_string()));
-                    continue;
-                }
+        let most_in_vain = self.host.registry.options.host_limits.unused_context_bytes;
+        let (mut reading, mut room) = (Reading::default(), Room::new(budget, most_in_vain));
+        let mut silent = Vec::new();
+        for (at, for_people) in rank(&resources) {
+            let Some(entry) = entries.get(at) else {
+                continue;
+            };
+            let passage = match for_people {
+                Some(why) => Err(why.to_string()),
+                None => self.read_within(&mut room, entry, &mut silent).await,
             };
             // A smaller one may still fit, so the loop goes on.
-            if text.len() > left {
-                let why = format!("it has {} bytes, and {left} are left", text.len());
-                reading.left_out.push((server, uri, why));
-                continue;
-            }
-            left -= text.len();
-            reading.bytes += text.len();
-            reading.texts.push(Passage { server, uri, text });
-        }
-        for (at, why) in &choice.left_out {
-            if let Some(entry) = entries.get(*at) {
-                let (server, uri) = (entry.server().clone(), entry.uri().to_owned());
-                reading.left_out.push((server, uri, words(why)));
+            match passage {
+                Ok(passage) => {
+                    reading.bytes += passage.text.len();
+                    reading.texts.push(passage);
+                }
+                Err(why) => {
+                    let (server, uri) = (entry.server().clone(), entry.uri().to_owned());
+                    reading.left_out.push((server, uri, why));
+                }
             }
         }
         reading
+    }
+
+    /// Reads a resource if there is room for it; fails with the reason that it is left out. Servers that
+    /// did not answer in time are `silent`, and not asked again for each of their resources.
+    async fn read_within<'e>(
+        &self,
+        room: &mut Room,
+        entry: &'e ResourceEntry,
+        silent: &mut Vec<&'e ServerName>,
+    ) -> Result<Passage, String> {
+        let (server, uri) = (entry.server(), entry.uri());
+        // By its declared size, which may be missing or wrong: the real text is measured below.
+        let admitted = room.admit(entry.resource().size());
+        admitted.map_err(|why| why.to_string())?;
+        if silent.contains(&server) {
+            return Err("its server does not answer".to_owned());
+        }
+        let read = self.read(server.as_str(), uri).await.map_err(|error| {
+            if error.is_timeout() {
+                silent.push(server);
+            }
+            error.to_string()
+        })?;
+        let text = formats::resource_text(&read, &TextLimits::default()).text;
+        let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        room.take(bytes).map_err(|why| why.to_string())?;
+        Ok(Passage {
+            server: server.clone(),
+            uri: uri.to_owned(),
+            text,
+        })
     }
 
     /// Reads a resource of a server, connecting first if need be. Await it to send it.
@@ -261,7 +293,13 @@ impl View {
         };
         let attempt = self.attempt(&member, ready, &permit);
         let got = ready.server.get_prompt(&params, options);
-        host.calls.request(attempt, subject, got).await
+        let result = host.calls.request(attempt, subject, got).await?;
+        let mut messages = result.messages().iter();
+        if let Some(deviation) = messages.find_map(|message| message.deviation()) {
+            let text = || member.redact(&format!("prompt {}: {deviation}", entry.name()));
+            host.calls.notice(&member, text);
+        }
+        Ok(result)
     }
 
     /// Asks a server for the values that an argument of one of its prompts, or of a template of its
@@ -462,11 +500,4 @@ fn no_address(template: &str, error: &TemplateError) -> Error {
             message: error.to_string(),
         }],
     })
-}
-
-fn words(why: &LeftOut) -> String {
-    match why {
-        LeftOut::NotForModels => "it is for people".to_owned(),
-        LeftOut::NoRoom { bytes, left } => format!("it has {bytes} bytes, and {left} are left"),
-    }
 }

@@ -8,6 +8,35 @@ use crate::formats::{self, Adapted, anthropic, openai};
 use crate::schema::Verdict;
 
 /// The complete result of a tool call, with a rendering of it as text.
+///
+/// ```no_run
+/// use serde_json::json;
+/// use switchboard::Host;
+///
+/// # async fn example(host: Host) -> Result<(), switchboard::Error> {
+/// let result = host.call("demo/add", json!({ "a": 2, "b": 3 })).await?;
+/// if result.is_error() {
+///     println!("the tool failed: {}", result.safe_text());
+/// } else if let Some(data) = result.structured() {
+///     println!("{}", data.as_str());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A result that was stored becomes one again; there is no verdict of a schema about it then:
+///
+/// ```
+/// use switchboard::ToolResult;
+/// use switchboard::protocol::CallToolResult;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let stored = r#"{ "content": [{ "type": "text", "text": "5" }] }"#;
+/// let stored: CallToolResult = serde_json::from_str(stored)?;
+/// assert_eq!(ToolResult::from(stored).text(), "5");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct ToolResult {
     result: CallToolResult,
@@ -22,7 +51,7 @@ impl ToolResult {
     /// The result as a text: text blocks as they are, others by name; at most 10 MiB, with a note
     /// if it is cut.
     pub fn text(&self) -> String {
-        formats::text(&self.result, &formats::TextBounds::default()).text
+        formats::text(&self.result, &formats::TextLimits::default()).text
     }
 
     /// The same made safe for a terminal: escape sequences and characters that reorder or hide text are
@@ -94,16 +123,22 @@ impl ToolResult {
 
     /// The result as a message for OpenAI's Chat Completions; `id` is that of the call.
     pub fn openai_chat(&self, id: &str) -> Adapted<Value> {
-        openai::chat_result(id, self.whole(), &formats::TextBounds::default())
+        openai::chat_result(id, self.whole(), &formats::TextLimits::default())
     }
 
     /// The result as an item for OpenAI's Responses; `id` is that of the call.
     pub fn openai_responses(&self, id: &str) -> Adapted<Value> {
-        openai::responses_result(id, self.whole(), &formats::TextBounds::default())
+        openai::responses_result(id, self.whole(), &formats::TextLimits::default())
     }
 
     /// The result as a block for Anthropic's Messages; `id` is that of the call.
     pub fn anthropic(&self, id: &str) -> Adapted<Value> {
-        anthropic::result(id, self.whole(), &formats::TextBounds::default())
+        anthropic::result(id, self.whole(), &formats::TextLimits::default())
+    }
+}
+
+impl From<CallToolResult> for ToolResult {
+    fn from(result: CallToolResult) -> Self {
+        Self::new(result, None)
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let asking = asking.map(|entry| {
         entry.warning(
             ProblemKind::Suspicious,
-            "the server may ask a model, and there is none",
+            "the server may use sampling, but no provider is configured",
             "describe one under `providers` in your own config file",
         )
     });

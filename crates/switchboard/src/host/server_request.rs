@@ -103,6 +103,18 @@ pub(super) use call_setters;
 /// [`Host::read`](super::Host::read), [`Host::prompt`](super::Host::prompt) and
 /// [`View::complete`](super::View::complete) return one.
 ///
+/// ```no_run
+/// use std::time::Duration;
+/// use switchboard::Host;
+///
+/// # async fn example(host: Host) -> Result<(), switchboard::Error> {
+/// let readme = host.read("files", "file:///readme.txt");
+/// let readme = readme.timeout(Duration::from_secs(5)).await?;
+/// println!("{} contents", readme.contents().len());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Cancel safety
 /// Dropping the future withdraws the request if it has not left, and cancels it on the wire otherwise.
 #[must_use = "nothing is sent until the request is awaited"]

@@ -112,7 +112,7 @@ impl<'a> ToolCall<'a> {
 
     /// Looks the tool up if it is only named, calls it, and reads the result.
     async fn send<T>(
-        self,
+        mut self,
         read: impl FnOnce(&ToolHandle, ToolResult) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let arguments = self.arguments?;
@@ -120,7 +120,8 @@ impl<'a> ToolCall<'a> {
         let tool = match self.tool {
             Callee::Handle(tool) => tool,
             Callee::Name(view, name) => {
-                found = view.find_tool(&name, Some(&arguments)).await?;
+                let deadline = &mut self.terms.options.deadline;
+                found = view.find_tool(&name, Some(&arguments), deadline).await?;
                 &found
             }
         };

@@ -20,10 +20,37 @@ use crate::catalog::{
 };
 use crate::error::{Error, HostError};
 use crate::events::{Call, Event, Events, What};
+use crate::limits::Deadline;
 use crate::policy::{Caller, Decision, Reason, Request, Target};
 use crate::spec::ServerName;
 
 /// The part of a host that one caller can see and use.
+///
+/// [`Host::agent`](super::Host::agent) returns that of an agent. What the policy does not grant it is not
+/// in the lists, and a use of it fails with the kind [`Denied`](crate::ErrorKind::Denied).
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use switchboard::host::LocalTool;
+/// use switchboard::{AgentPolicy, ErrorKind, Grants, Host, Level};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let reader = AgentPolicy::new(Level::Yolo).grants(Grants::parse(["mcp:files:read"])?);
+/// let host = Host::builder().agent("reader", reader).build()?;
+/// for name in ["read", "delete"] {
+///     let schema = json!({ "type": "object" });
+///     let tool = LocalTool::new(name, "", schema, async |_: Value| Ok::<_, String>("done"));
+///     host.register_tool("files", tool).await?;
+/// }
+/// let reader = host.agent("reader")?;
+/// assert_eq!((host.tools().len(), reader.tools().len()), (2, 1));
+/// assert_eq!(reader.call("files/read", json!({})).await?.text(), "done");
+/// let denied = reader.call("files/delete", json!({})).await.unwrap_err();
+/// assert_eq!(denied.kind(), ErrorKind::Denied);
+/// # Ok(())
+/// # }
+/// # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct View {
     pub(super) host: Arc<HostInner>,
@@ -64,7 +91,8 @@ impl View {
         catalog.tools().filter(is_seen).map(handle).collect()
     }
 
-    /// The tool of that name: the one for models, or `server/tool`. Nothing is started.
+    /// The tool of that name: the one for models, or `server/tool`. Nothing is started, and nothing is
+    /// waited for: [`View::find`] also finds a tool that a server has announced a moment ago.
     ///
     /// # Errors
     /// Fails if no tool that is known by now has that name; the error names the closest one.
@@ -72,12 +100,13 @@ impl View {
         self.known_tool(&name.into(), None)
     }
 
-    /// Finds the tool of that name, connecting first to the servers that may have it.
+    /// Finds the tool of that name, connecting first to the servers that may have it. If its server has
+    /// announced that its tools have changed, it waits for the new list.
     ///
     /// # Errors
     /// Fails if there is no such tool, or its server cannot be used.
     pub async fn find<'n>(&self, name: impl Into<ToolRef<'n>>) -> Result<ToolHandle, Error> {
-        self.find_tool(&name.into(), None).await
+        self.find_tool(&name.into(), None, &mut None).await
     }
 
     /// The tool of that name among those that are known by now, for a call with those arguments.
@@ -86,21 +115,22 @@ impl View {
         let (found, catalog) = (revision(), self.catalog());
         match catalog.get(tool) {
             Some(entry) => {
-                let handle = ToolHandle::new(&self.host, &self.caller, entry, found);
-                if handle.is_given() {
-                    return Ok(handle);
-                }
+                let mut handle = ToolHandle::new(&self.host, &self.caller, entry, found);
                 let name = entry.key().shared_name();
                 let subject = Subject::new(What::Tool, name).arguments(arguments);
                 let absent = || self.host.no_tool(&self.caller, tool.as_str());
+                if !handle.is_given() {
+                    return Err(self.denial(Target::from(&**entry), subject, absent));
+                }
                 // A tool that a filter hides is not there for the agent, whatever its grants say.
-                let hidden = (handle.filtered(), self.host.registry.member(entry.server()));
-                if let (Some(reason), Some(member)) = hidden {
+                if let Some((member, reason)) = handle.filtered() {
                     let (calls, denied) = (&self.host.calls, Decision::Deny(reason));
-                    calls.record_refusal(&self.caller, &member, subject, &denied);
+                    calls.record_refusal(&self.caller, member, subject, &denied);
                     return Err(absent());
                 }
-                Err(self.denial(Target::from(&**entry), subject, absent))
+                // The handle of one call: the predicates are not asked a second time.
+                handle.is_admitted = arguments.is_some();
+                Ok(handle)
             }
             None if !self.caller.is_owner() => Err(self.missing_tool(tool, arguments)),
             None => {
@@ -116,16 +146,31 @@ impl View {
         }
     }
 
-    /// Finds a tool for a call with those arguments.
+    /// Finds a tool, for a call with those arguments and within its time.
     pub(super) async fn find_tool(
         &self,
         tool: &ToolRef<'_>,
         arguments: Option<&Raw>,
+        deadline: &mut Option<Deadline>,
     ) -> Result<ToolHandle, Error> {
         let is_known = |catalog: &Catalog| catalog.get(tool).is_some();
-        self.connect_for(tool.server(), Lists::Tools, is_known)
-            .await?;
-        let found = self.known_tool(tool, arguments);
+        if !is_known(&self.catalog()) {
+            // A server that has announced other tools may have it by now.
+            if let Some((member, _)) = self.named_item(tool.as_str())
+                && self.host.access.knows(&self.caller, &member.name)
+            {
+                self.host.catch_up(&member, deadline).await?;
+            }
+            self.connect_for(tool.server(), Lists::Tools, is_known)
+                .await?;
+        }
+        let mut found = self.known_tool(tool, arguments);
+        if let Ok(handle) = &found
+            && handle.is_behind()
+        {
+            handle.catch_up(deadline).await?;
+            found = self.known_tool(tool, arguments);
+        }
         if found.is_err() && self.caller.is_owner() {
             // If its list could not be read, report that instead of an unknown name.
             let member = tool

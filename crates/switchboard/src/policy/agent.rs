@@ -9,6 +9,18 @@ use super::request::Target;
 use crate::spec::ToolFilter;
 
 /// The policy of one agent. A new one allows nothing.
+///
+/// ```
+/// use switchboard::{AgentPolicy, Grants, Level};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let planner = AgentPolicy::new(Level::Trusted)
+///     .grants(Grants::parse(["mcp:github:*", "mcp:files:read_*"])?)
+///     .withhold(Grants::parse(["mcp:github:delete_*"])?);
+/// assert_eq!(planner.current_level(), Level::Trusted);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentPolicy {
     level: Level,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use switchboard_wire::Raw;
+
 use super::caller::Caller;
 use super::decision::{Reason, Scope};
 use super::request::{Kind, Request, Verb};
@@ -40,6 +42,8 @@ pub struct UseRequest {
     pub reason: Reason,
     /// The scope of the question.
     pub scope: Scope,
+    /// The arguments of a tool call, as they would be sent.
+    pub arguments: Option<Raw>,
 }
 
 /// One action on one item of a server.
@@ -72,6 +76,7 @@ impl UseRequest {
             item: Item::of(request),
             reason,
             scope,
+            arguments: None,
         }
     }
 }

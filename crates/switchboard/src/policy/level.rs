@@ -7,6 +7,13 @@ use std::str::FromStr;
 ///
 /// In an [`AgentPolicy`](super::AgentPolicy) a level grants nothing. In a config file, an agent with a level
 /// and no `grants` key is granted everything, unless it is sandboxed.
+///
+/// ```
+/// use switchboard::Level;
+///
+/// assert_eq!("trusted".parse(), Ok(Level::Trusted));
+/// assert!(Level::Sandboxed < Level::Trusted && Level::Trusted < Level::Yolo);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Level {

@@ -38,6 +38,26 @@ use crate::spec::{ServerName, ToolFilter};
 ///
 /// A policy is immutable, and cloning one copies it: a host that learns of another server builds a new
 /// policy.
+///
+/// ```
+/// use switchboard::policy::{Audience, Caller, Request, Target, Verb};
+/// use switchboard::{AgentPolicy, Level, Policy, ServerName};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = ServerName::parse("diary")?;
+/// let policy = Policy::none()
+///     .agent("planner".parse()?, AgentPolicy::everything(Level::Yolo))
+///     .others(AgentPolicy::everything(Level::Trusted))
+///     .audience(server.clone(), Audience::Only(vec!["planner".parse()?]));
+/// let target = Target::Tool { server: &server, name: "write" };
+/// for (agent, is_allowed) in [("planner", true), ("guest", false)] {
+///     let caller = Caller::agent(agent)?;
+///     let decision = policy.decide(&Request::new(&caller, Verb::Call, target));
+///     assert_eq!(decision.is_allowed(), is_allowed);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct Policy {
     agents: FxHashMap<CallerId, Arc<AgentPolicy>>,
@@ -119,7 +139,9 @@ impl Policy {
     /// thing.
     pub fn conceals(&self, agent: &CallerId, rule: &Reason) -> bool {
         let is_concealed = self.of(agent).is_some_and(AgentPolicy::conceals_denials);
-        self.conceals || is_concealed || matches!(rule, Reason::Audience(_))
+        // A tool that the program filters out is not there, whatever the grants say.
+        let is_absent = matches!(rule, Reason::Audience(_) | Reason::Filter(_));
+        self.conceals || is_concealed || is_absent
     }
 
     /// Returns the agent's own policy, or else the one for others.

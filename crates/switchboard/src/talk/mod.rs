@@ -20,8 +20,8 @@ use std::sync::Arc;
 use switchboard_wire::{CreateMessageParams, CreateMessageResult};
 
 pub use elicit::{
-    Answers, Bounds, Choice, Field, Form, Kind, Link, Misread, ParseLinkError, Problem, TextFormat,
-    Warning,
+    Answers, Choice, ElicitLimits, Field, Form, Kind, Link, Misread, ParseLinkError, Problem,
+    TextFormat, Warning,
 };
 #[cfg(feature = "config")]
 pub use operator::InputPrompt;

@@ -219,19 +219,19 @@ fn no_secret_of_a_good_or_bad_entry_is_told() {
         let (a, b, c, d) = (4 * n, 4 * n + 1, 4 * n + 2, 4 * n + 3);
         entries.push(match n % 5 {
             0 => format!(
-                r#""s{n}": {{"command": "x", "args": ["--token", "canary{a}x"], "env": {{"K": "canary{b}x"}}, "cwd": 5, "comand": ["canary{c}x", "canary{d}x"]}}"#
+                r#""s{n}": {{"command": "x", "args": ["--token", "canary{a}x"], "env": {{"K": "canary{b}x"}}, "cwd": 5, "comand": ["--token", "canary{c}x", "--api-key", "canary{d}x"]}}"#
             ),
             1 => format!(
                 r#""s{n}": {{"url": "https://u:canary{a}x@example.com/?k=canary{b}x", "headers": {{"X": "canary{c}x", "Y": ["canary{d}x"]}}}}"#
             ),
             2 => format!(
-                r#""s{n}": {{"url": "canary{a}x", "command": "canary{b}x", "type": "canary{c}x", "timeout": "canary{d}x"}}"#
+                r#""s{n}": {{"url": "ftp://u:canary{a}x@h", "args": ["--token", "canary{b}x"], "type": 5, "headers": {{"A": "canary{c}x", "B": "canary{d}x"}}}}"#
             ),
             3 => format!(
-                r#""s{n}": {{"command": "x", "args": ["${{canary{a}x", "canary{b}x"], "headers": {{"A": "canary{c}x"}}, "protocol": "canary{d}x"}}"#
+                r#""s{n}": {{"command": "x", "args": ["--token", "canary{a}x", "--api-key=canary{b}x"], "headers": {{"A": "canary{c}x"}}, "protocol": 5, "env": {{"B": "canary{d}x"}}}}"#
             ),
             _ => format!(
-                r#""s{n}": {{"command": "x", "args": ["canary{a}x", {{"canary{b}x": 1}}], "env": {{"A": {{"canary{c}x": "canary{d}x"}}}}}}"#
+                r#""s{n}": {{"command": "x", "args": ["--token", "canary{a}x", {{"canary{b}x": 1}}], "env": {{"A": {{"canary{c}x": "canary{d}x"}}}}}}"#
             ),
         });
     }

@@ -139,7 +139,7 @@ flags! {
     Framing Bom "bom" Nothing, "Begins its output with a byte order mark.";
     Framing Crlf "crlf" Nothing, "Ends each line with a carriage return and a newline.";
     Framing BlankLines "blank-lines" Number("LINES", 2), "Writes empty lines before each message.";
-    Framing SplitEveryByte "split-every-byte" Nothing, "Writes each byte by itself.";
+    Framing SplitEveryByte "split-every-byte" Nothing, "Writes each byte separately.";
     Framing TwoPerLine "two-per-line" Tool, "Puts a notification on the line of the answer to a call, behind it.";
     Framing NulBytes "nul-bytes" Nothing, "Writes a line of NUL bytes before each message.";
     Framing HugeLine "huge-line" NumberAndTool("MIB", 64), "Answers the first call with a line of that many MiB.";

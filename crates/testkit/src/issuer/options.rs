@@ -100,7 +100,7 @@ pub enum ResourceRule {
     /// Every request has it, and it names the server exactly.
     #[default]
     Required,
-    /// It may be left out.
+    /// It is optional.
     Optional,
     /// A request that has it is refused.
     Refused,

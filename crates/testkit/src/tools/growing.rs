@@ -63,7 +63,11 @@ pub(super) fn all() -> Vec<Tool> {
     let description = text("What it says of itself");
     let schema = json!({"type": "object", "description": "The schema of its arguments"});
     let words = text("What it says");
+    let content = json!({"description": "The content of its message, in any shape"});
     let holds = text("What it holds");
+    let members = json!({
+        "type": "object", "description": "More members of its definition; null leaves one out",
+    });
     let how = json!({
         "type": "string", "enum": ["result", "error", "cancelled", "cut"],
         "description": "With a result, an error, a cancellation, or by ending the stream: over stdio, the connection",
@@ -82,7 +86,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         step(
             Step::Add(Prompt),
-            &json!({"name": name, "description": description, "text": words}),
+            &json!({"name": name, "description": description, "text": words, "content": content}),
             &["name"],
         ),
         step(Step::Remove(Prompt), &json!({"name": name}), &["name"]),
@@ -93,7 +97,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         step(
             Step::Add(Resource),
-            &json!({"uri": name, "description": description, "text": holds}),
+            &json!({"uri": name, "description": description, "text": holds, "definition": members}),
             &["uri"],
         ),
         step(Step::Remove(Resource), &json!({"uri": name}), &["uri"]),

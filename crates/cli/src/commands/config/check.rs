@@ -108,8 +108,8 @@ pub(crate) fn unpinned(config: &Config) -> Vec<Problem> {
         };
         // The message does not name the package: it is a value of the file and may be secret.
         let runner = package.runner;
-        let message = format!("{runner} runs whatever version of its package there is on that day");
-        let hint = "name the version that you have looked at";
+        let message = format!("{runner} runs the latest version: pin one");
+        let hint = "pin a version that you have reviewed";
         problems.push(entry.warning(ProblemKind::Suspicious, &message, hint));
     }
     problems

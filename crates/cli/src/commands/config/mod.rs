@@ -35,6 +35,12 @@ pub(crate) fn run(args: &Configs) -> Exit {
             let done = path(args, &screen);
             (screen, done)
         }
+        ConfigVerb::Schema => {
+            let screen = Screen::plain(false);
+            let text = format!("{:#}\n", switchboard::config::json_schema());
+            let done = screen.result(&text);
+            (screen, done)
+        }
     };
     screen.finish(done)
 }

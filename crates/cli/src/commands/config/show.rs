@@ -50,9 +50,7 @@ pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
     if args.name.is_none() {
         problems::mention(&files.config, screen);
         if shown.is_empty() {
-            talk(
-                "no file describes a server; `switchboard config path` lists those that are looked for\n",
-            );
+            talk("no servers are configured; `switchboard config path` lists the config files\n");
         }
     }
     let texts: Vec<String> = shown.iter().map(ShownEntry::text).collect();
@@ -102,17 +100,17 @@ impl<'c> ShownEntry<'c> {
             }
         }
         if !entry.is_enabled() {
-            lines.push("  disabled: `switchboard enable` switches it on".to_owned());
+            lines.push("  disabled: `switchboard enable` enables it".to_owned());
         }
         lines.push(match self.approval {
             Approval::NotNeeded => "  approval: not needed".to_owned(),
             Approval::Given => "  approval: given".to_owned(),
             Approval::Unknown => {
-                "  approval: cannot be looked up, `switchboard trust list` says why".to_owned()
+                "  approval: unknown; `switchboard trust list` shows why".to_owned()
             }
-            Approval::New => "  approval: waits for `switchboard trust approve`".to_owned(),
+            Approval::New => "  approval: needed; `switchboard trust approve` asks".to_owned(),
             Approval::Changed => {
-                "  approval: waits for `switchboard trust approve`, because it has changed"
+                "  approval: outdated (the entry has changed); `switchboard trust approve` asks again"
                     .to_owned()
             }
         });

@@ -22,14 +22,15 @@ use switchboard::transport::Environment;
 use super::pins::{own, quiet};
 use crate::args::{self, Connection};
 use crate::editing::result;
+use crate::elicit;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector, with_host};
-use crate::lockfile::{Lock, LockDrift};
 use crate::login::explained;
 use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;
+use switchboard_lock::{Lock, LockDrift};
 
 pub(crate) use verify::verify;
 
@@ -53,13 +54,13 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
         let now = locked.now(hosting).await?;
         // An incomplete lock would pass for a complete one, so nothing is written.
         if let Some(failed) = now.unreached.first() {
-            let message = format!("{} cannot be asked what it offers", failed.server);
+            let message = format!("the definitions of {} could not be read", failed.server);
             let report = Report::new(failed.why, "connect", message);
             return Err(report
                 .server(failed.server.clone())
                 .fact("reason", failed.message.clone())
-                .fact("written", "no: the lock is as it was")
-                .hint("mend, approve or disable the server, and lock again"));
+                .fact("written", "no, the lock is unchanged")
+                .hint("fix, approve or disable the server, then lock again"));
         }
         now.warn(screen);
         // A server may echo a secret that it was given, and the lock file is shared: mask known secrets.
@@ -103,6 +104,7 @@ fn with_locked_host(
         let report = Report::usage("a lock is about the servers of a file, not --stdio or --url");
         return Screen::plain(connection.json).fail(&report);
     }
+    elicit::declare_all();
     with_host(Ok(Selector::All), connection, work)
 }
 
@@ -179,9 +181,9 @@ impl<'c> LockScope<'c> {
         };
         let mut files = config.files().iter();
         let Some(nearest) = files.rfind(|file| is_wanted(&file.layer)) else {
-            let message = "there is no project here: no .mcp.json and no .switchboard/mcp.json";
+            let message = "not a project folder: no .mcp.json and no .switchboard/mcp.json";
             let report = Report::new(Exit::Configuration, "configuration", message);
-            return Err(report.hint("go to the project's folder, or say --config FILE"));
+            return Err(report.hint("change to the project's folder, or use --config FILE"));
         };
         // A lock that silently leaves out broken entries would be wrong, so they are an error.
         let broken = config.file_errors().into_iter();
@@ -229,12 +231,12 @@ impl<'c> LockScope<'c> {
         })?;
         let text = String::from_utf8(text).map_err(|_| {
             let report = told("the lock file cannot be read").fact("reason", "it is not UTF-8");
-            report.hint("`switchboard lock` writes it anew")
+            report.hint("`switchboard lock` writes a new one")
         })?;
         Lock::parse(&text).map_err(|error| {
-            told("the lock file is not right")
+            told("the lock file is not valid")
                 .fact("reason", error.to_string())
-                .hint("`switchboard lock` writes it anew")
+                .hint("`switchboard lock` writes a new one")
         })
     }
 
@@ -321,7 +323,7 @@ impl CurrentState<'_> {
     fn warn(&self, screen: &Screen) {
         for Unpinned { server, package } in &self.unpinned {
             screen.warn(&format!(
-                "{server}: {package} has no version, so another may run tomorrow"
+                "{server}: {package} has no version, so it can change at any time"
             ));
         }
     }

@@ -7,9 +7,9 @@ use super::{CurrentState, LockScope, Unpinned, Unreached, with_locked_host};
 use crate::args;
 use crate::editing::result;
 use crate::exit::Exit;
-use crate::lockfile::{LockDrift, Part};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
+use switchboard_lock::{LockDrift, Part};
 
 /// Compares the servers of a project with its lock file.
 pub(crate) fn verify(args: &args::Verify) -> Exit {
@@ -78,7 +78,7 @@ impl VerifyOutcome<'_> {
             } in &now.unreached
             {
                 screen.warn(&format!(
-                    "{server}: {message}: it could not be asked what it offers"
+                    "{server}: {message}: its definitions could not be read"
                 ));
             }
             let mut text = String::new();

@@ -30,6 +30,8 @@ pub(super) struct ServerDocument {
     resources: usize,
     templates: usize,
     prompts: usize,
+    /// Estimated tokens of the tool definitions.
+    tokens: usize,
     took_ms: Option<u128>,
     latency_ms: Option<f64>,
     pid: Option<u32>,
@@ -45,7 +47,11 @@ struct ServerProblem {
     stderr: Vec<String>,
 }
 
-pub(super) fn document(status: &Status, latency: Option<Duration>) -> ServerDocument {
+pub(super) fn document(
+    status: &Status,
+    latency: Option<Duration>,
+    tokens: usize,
+) -> ServerDocument {
     let origin = &status.origin;
     let capabilities = status.capabilities.as_ref();
     ServerDocument {
@@ -70,6 +76,7 @@ pub(super) fn document(status: &Status, latency: Option<Duration>) -> ServerDocu
         resources: status.offers.resources,
         templates: status.offers.templates,
         prompts: status.offers.prompts,
+        tokens,
         took_ms: status.took.map(|took| took.as_millis()),
         latency_ms: latency.map(|latency| (latency.as_secs_f64() * 100_000.0).round() / 100.0),
         pid: status.pid,

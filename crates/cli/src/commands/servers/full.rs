@@ -4,20 +4,27 @@ use std::time::Duration;
 
 use switchboard::host::{State, Status};
 use switchboard::protocol::ServerCapabilities;
-use switchboard::text::{sanitise, sanitise_line, shell_word};
+use switchboard::text::shell_word;
 use switchboard::transport::Environment;
+use switchboard_terminal::card::Card;
 
-use super::{era, many, milliseconds, place, transport};
+use super::{era, many, tokens_of, transport};
 use crate::hosting::Hosting;
 use crate::login::explained;
-use crate::screen::Screen;
+use crate::scope::layer_words;
 use crate::state;
+use crate::status_table::{milliseconds, short_place, state_words};
+use crate::style::Style;
+use crate::table::columns;
+use crate::tokens;
 
 /// Formats everything that is known of a server.
 pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting<'_>) -> String {
     let screen = hosting.screen;
-    let mut page = Page::new(screen);
-    page.title(&format!("{}: {}", status.name, status.state.word()));
+    let secrets = screen.secrets();
+    let mut page = Card::new(&secrets, Style::of_stdout(), columns());
+    let state = state_words(status.state.word());
+    page.title(&format!("{}: {state}", status.name));
     if let Some(error) = status.problem() {
         page.fact("error", Some(&explained(error).title));
     }
@@ -28,7 +35,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     if let Some(info) = &status.server {
         let version = info.version().map(|version| format!(" {version}"));
         let says = format!("{}{}", info.name(), version.unwrap_or_default());
-        page.fact("says it is", Some(&says));
+        page.fact("server info", Some(&says));
         page.fact("title", info.title());
         page.fact("about", info.description());
         page.fact("website", info.website_url());
@@ -40,7 +47,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     page.fact("protocol", protocol.as_deref());
     page.fact("process", status.pid.map(|pid| pid.to_string()).as_deref());
     page.fact("connected in", status.took.map(milliseconds).as_deref());
-    page.fact("answers in", latency.map(milliseconds).as_deref());
+    page.fact("ping", latency.map(milliseconds).as_deref());
     let offers = status.offers;
     let offers = [
         many(offers.tools, "tool"),
@@ -50,38 +57,41 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     ];
     let offers = Some(offers.join(", ")).filter(|_| status.is_ready());
     page.fact("offers", offers.as_deref());
+    let cost = tokens::about(tokens_of(status, hosting));
+    let cost = format!("{cost} of a model's context (estimate)");
+    page.fact("definitions", Some(&*cost).filter(|_| status.is_ready()));
     let able = status.capabilities.as_ref().map(describe_capabilities);
     page.fact("capabilities", able.as_deref());
     let origin = &status.origin;
-    let described = match place(status) {
-        place if place.is_empty() => "by the command line".to_owned(),
-        place => format!("{place} ({})", origin.layer),
+    let described = match short_place(origin) {
+        place if place.is_empty() => "the command line".to_owned(),
+        place => format!("{place} ({})", layer_words(&origin.layer)),
     };
-    page.fact("described", Some(&described));
+    page.fact("config", Some(&described));
     if !hosting.is_agent() {
         page.fact("approval", Some(approval(status)));
-        page.fact("definitions", pins(status, hosting).as_deref());
+        page.fact("pins", pins(status, hosting).as_deref());
     }
     if let Some(counts) = status.counts {
         let shed = [
-            (counts.noise_lines, "lines of noise"),
-            (counts.invalid_utf8, "lines not UTF-8"),
+            (counts.noise_lines, "lines that are not JSON"),
+            (counts.invalid_utf8, "lines that are not UTF-8"),
             (counts.over_limit, "over the size limit"),
-            (counts.no_room, "without room"),
+            (counts.no_room, "over the memory limit"),
             (counts.malformed, "malformed"),
-            (counts.unmatched_answers, "answers to nothing"),
-            (counts.dropped_notices, "notices dropped"),
-            (counts.odd_progress, "odd progress"),
+            (counts.unmatched_answers, "unexpected responses"),
+            (counts.dropped_notices, "notifications dropped"),
+            (counts.odd_progress, "unexpected progress"),
             (counts.refused_requests, "requests refused"),
             (counts.forbidden_requests, "requests forbidden"),
-            (counts.shed_answers, "answers not sent"),
+            (counts.shed_answers, "responses not sent"),
         ];
         let shed = shed.iter().filter(|(count, _)| *count > 0);
         let shed: Vec<String> = shed
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
         let shed = Some(shed.join(", ")).filter(|shed| !shed.is_empty());
-        page.fact("passed over", shed.as_deref());
+        page.fact("ignored", shed.as_deref());
     }
     page.list("notices", &status.notices);
     // Instructions are text for models. Agents get them elsewhere, and only while they match the pins.
@@ -90,7 +100,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
         let part = catalog.server(status.name.as_str());
         page.text("instructions", part.and_then(|part| part.instructions()));
     }
-    page.0
+    page.write()
 }
 
 /// Formats the capabilities that a server declares.
@@ -108,21 +118,18 @@ fn describe_capabilities(capabilities: &ServerCapabilities) -> String {
     if capabilities.has_tools() {
         all.push(with(
             "tools",
-            &[(capabilities.tools_list_changed(), "says when they change")],
+            &[(capabilities.tools_list_changed(), "notifies of changes")],
         ));
     }
     if capabilities.has_resources() {
         let more = [
-            (
-                capabilities.resources_list_changed(),
-                "says when they change",
-            ),
+            (capabilities.resources_list_changed(), "notifies of changes"),
             (capabilities.resources_subscribe(), "subscriptions"),
         ];
         all.push(with("resources", &more));
     }
     if capabilities.has_prompts() {
-        let more = [(capabilities.prompts_list_changed(), "says when they change")];
+        let more = [(capabilities.prompts_list_changed(), "notifies of changes")];
         all.push(with("prompts", &more));
     }
     // Capabilities without details, then extensions by their names.
@@ -159,7 +166,7 @@ fn approval(status: &Status) -> &'static str {
     } else if matches!(status.state, State::NeedsApproval(_)) {
         "needed"
     } else {
-        "checked when it is connected"
+        "checked when connecting"
     }
 }
 
@@ -173,61 +180,11 @@ fn pins(status: &Status, hosting: &Hosting<'_>) -> Option<String> {
     }
     let changes = hosting.host.drifts(name).ok()?.len();
     Some(match changes {
-        0 => "as they were approved".to_owned(),
+        0 => "unchanged since they were approved".to_owned(),
         _ => format!(
             "{} since they were approved (`switchboard pins diff {}` shows it)",
             many(changes, "change"),
             shell_word(name)
         ),
     })
-}
-
-/// A page of text that is built line by line; every line is redacted and sanitised.
-pub(in crate::commands) struct Page<'s>(pub(in crate::commands) String, &'s Screen);
-
-impl<'s> Page<'s> {
-    pub(in crate::commands) fn new(screen: &'s Screen) -> Self {
-        Self(String::new(), screen)
-    }
-
-    fn line(&mut self, indent: &str, text: &str) {
-        let text = self.1.redact(text);
-        let line = format!("{indent}{}", sanitise_line(&text));
-        self.0.push_str(line.trim_end());
-        self.0.push('\n');
-    }
-
-    /// Adds an unindented line.
-    pub(in crate::commands) fn title(&mut self, text: &str) {
-        self.line("", text);
-    }
-
-    /// Adds a line `name: value` if there is a value.
-    pub(in crate::commands) fn fact(&mut self, name: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.line("  ", &format!("{name}: {value}"));
-        }
-    }
-
-    /// Adds a list under a heading if it has items.
-    pub(in crate::commands) fn list(&mut self, name: &str, items: &[String]) {
-        if !items.is_empty() {
-            self.line("  ", &format!("{name}:"));
-        }
-        for item in items {
-            self.line("    - ", item);
-        }
-    }
-
-    /// Adds a text of several lines under a heading if it is not blank.
-    pub(in crate::commands) fn text(&mut self, name: &str, text: Option<&str>) {
-        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
-            return;
-        };
-        self.line("  ", &format!("{name}:"));
-        let text = self.1.redact(text.trim_end()).into_owned();
-        for line in sanitise(&text).lines() {
-            self.0.push_str(&format!("    {}\n", line.trim_end()));
-        }
-    }
 }

@@ -13,10 +13,11 @@ use switchboard::spec::ServerName;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+pub(super) use switchboard_terminal::count::count as many;
+
 use document::{ServerDocument, document};
-pub(super) use full::Page;
 use full::full;
-use overview::{lines, overview};
+use overview::{Measured, lines, overview};
 
 use super::listing::connect;
 use crate::args::List;
@@ -24,8 +25,8 @@ use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::live::{Waiting, waiting};
 use crate::report::Failure;
-use crate::screen::Screen;
 use crate::table::columns;
+use crate::tokens;
 
 /// Longest wait for a ping: a server that takes longer is shown without a latency.
 const LONGEST_ANSWER: Duration = Duration::from_secs(2);
@@ -53,7 +54,7 @@ pub(crate) async fn run_on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, F
     let latencies = if screen.is_json() || is_full || columns.is_some() {
         waiting(
             hosting,
-            Waiting::to("asking for an answer"),
+            Waiting::to("waiting for pings"),
             latencies(&statuses, hosting),
         )
         .await
@@ -65,7 +66,7 @@ pub(crate) async fn run_on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, F
     if screen.is_json() {
         let documents = statuses
             .iter()
-            .map(|status| document(status, latency(status)));
+            .map(|status| document(status, latency(status), tokens_of(status, hosting)));
         let documents: Vec<ServerDocument> = documents.collect();
         let line = match (one, documents.as_slice()) {
             (Some(_), [one]) => screen.json_line(one),
@@ -75,18 +76,19 @@ pub(crate) async fn run_on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, F
         return Ok(exit(&statuses));
     }
     if let (true, [status]) = (is_full, statuses.as_slice()) {
-        screen.result(&full(status, latency(status), hosting))?;
+        screen.page(&full(status, latency(status), hosting))?;
         return Ok(exit(&statuses));
     }
     let servers: Vec<_> = statuses
         .into_iter()
-        .map(|status| {
-            let latency = latencies.get(&status.name).copied();
-            (status, latency)
+        .map(|status| Measured {
+            latency: latencies.get(&status.name).copied(),
+            tokens: tokens_of(&status, hosting),
+            status,
         })
         .collect();
-    screen.result(&overview(&servers, columns, screen))?;
-    let statuses: Vec<Status> = servers.into_iter().map(|(status, _)| status).collect();
+    screen.page(&overview(&servers, columns, screen))?;
+    let statuses: Vec<Status> = servers.into_iter().map(|server| server.status).collect();
     for status in &statuses {
         for notice in &status.notices {
             screen.warn(&format!("{}: {notice}", status.name));
@@ -104,7 +106,7 @@ fn unusable(name: &str, report: Failure, hosting: &Hosting<'_>) -> Result<Exit, 
     hosting.learn();
     let screen = hosting.screen;
     screen.result(&if screen.is_json() {
-        screen.json_line(&document(&status, None))?
+        screen.json_line(&document(&status, None, 0))?
     } else {
         full(&status, None, hosting)
     })?;
@@ -132,16 +134,38 @@ async fn latencies(statuses: &[Status], hosting: &Hosting<'_>) -> BTreeMap<Serve
 ///
 /// # Errors
 /// Fails if the output cannot be written.
-pub(crate) fn table_of(statuses: &[Status], screen: &Screen) -> Result<(), Failure> {
-    let servers: Vec<_> = statuses
-        .iter()
-        .map(|status| (status.clone(), None))
-        .collect();
+pub(crate) fn table_of(statuses: &[Status], hosting: &Hosting<'_>) -> Result<(), Failure> {
+    let screen = hosting.screen;
+    let servers = statuses.iter().map(|status| {
+        let mut status = status.clone();
+        // An agent sees how many items it may use, and not how many there are.
+        if hosting.is_agent() {
+            hide_from_agent(&mut status, hosting);
+        }
+        Measured {
+            latency: None,
+            tokens: tokens_of(&status, hosting),
+            status,
+        }
+    });
+    let servers: Vec<_> = servers.collect();
     // A single server, just connected, needs no heading.
     screen.result(&match servers.as_slice() {
         [_] => lines(&servers, columns(), screen),
         _ => overview(&servers, columns(), screen),
     })
+}
+
+/// Estimates what the definitions of a server cost of a model's context, as far as the caller sees them.
+fn tokens_of(status: &Status, hosting: &Hosting<'_>) -> usize {
+    if hosting.is_agent() {
+        let tools = hosting.view().tools();
+        let its = tools.iter().filter(|tool| *tool.server() == status.name);
+        return its.map(|tool| tokens::of_tool(tool.entry())).sum();
+    }
+    let catalog = hosting.host.catalog();
+    let part = catalog.server(status.name.as_str());
+    part.map_or(0, |part| tokens::of_tools(part.tools()))
 }
 
 /// Reduces a status to the items that the acting agent may see.
@@ -169,36 +193,11 @@ fn exit(statuses: &[Status]) -> Exit {
     }
 }
 
-fn many(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
-    }
-}
-
-/// Formats the file and line of a server's entry; empty if it has none.
-fn place(status: &Status) -> String {
-    let origin = &status.origin;
-    match (&origin.file, origin.line) {
-        (Some(file), Some(line)) => format!("{}:{line}", file.display()),
-        (Some(file), None) => file.display().to_string(),
-        (None, _) => String::new(),
-    }
-}
-
 /// Returns the word for the era of a protocol version.
 fn era(version: Version) -> &'static str {
     match version.era() {
         Era::Legacy => "legacy",
         Era::Modern => "modern",
-    }
-}
-
-/// Formats a time in milliseconds, with a fraction below 1 ms.
-fn milliseconds(time: Duration) -> String {
-    match time.as_millis() {
-        0 => format!("{:.1} ms", time.as_secs_f64() * 1000.0),
-        whole => format!("{whole} ms"),
     }
 }
 

@@ -1,146 +1,108 @@
-//! The table of all servers: columns at a terminal that is wide enough, one line for each server elsewhere.
+//! All servers: a table with the details of broken ones below at a terminal, one line for each server elsewhere.
 
 use std::time::Duration;
 
 use switchboard::host::{State, Status};
-use switchboard::text::{excerpt, sanitise_line};
+use switchboard::text::{excerpt, sanitise_line, shell_word};
+use switchboard_terminal::wrap::wrap;
 
-use super::{era, many, milliseconds, place, transport};
-use crate::grid::grid;
+use super::{many, transport};
+use crate::ask;
 use crate::login::explained;
 use crate::screen::Screen;
+use crate::status_table::{Mark, StatusRow, milliseconds, short_place, state_words, status_table};
+use crate::style::Style;
 use crate::table::table;
 
 /// Maximum length of a reason; `servers NAME` shows it in full.
 const LONGEST: usize = 300;
 
-const HEADS: [&str; 9] = [
-    "name",
-    "state",
-    "protocol",
-    "transport",
-    "tools",
-    "resources",
-    "prompts",
-    "latency",
-    "origin",
-];
+/// A server with what was measured of it.
+pub(super) struct Measured {
+    pub(super) status: Status,
+    pub(super) latency: Option<Duration>,
+    /// Estimated tokens of its definitions.
+    pub(super) tokens: usize,
+}
 
-/// Formats the states of servers, in columns if they fit.
-pub(super) fn overview(
-    servers: &[(Status, Option<Duration>)],
-    columns: Option<usize>,
-    screen: &Screen,
-) -> String {
-    let wide = columns.and_then(|columns| wide(servers, columns, screen));
-    wide.unwrap_or_else(|| lines(servers, columns, screen))
+/// Formats the states of servers, as a table if there is a terminal that is wide enough.
+pub(super) fn overview(servers: &[Measured], columns: Option<usize>, screen: &Screen) -> String {
+    let rows: Vec<StatusRow> = servers.iter().map(row).collect();
+    let wide = columns.and_then(|columns| status_table(&rows, Some(columns), screen));
+    match wide {
+        Some(text) => format!("{text}{}", details(servers, columns, screen)),
+        None => lines(servers, columns, screen),
+    }
 }
 
 /// Formats the states of servers without columns.
-pub(super) fn lines(
-    servers: &[(Status, Option<Duration>)],
-    columns: Option<usize>,
-    screen: &Screen,
-) -> String {
+pub(super) fn lines(servers: &[Measured], columns: Option<usize>, screen: &Screen) -> String {
     // Lines are wrapped at a terminal, where a comma separates better than a gap.
     let gap = if columns.is_some() { ", " } else { "  " };
-    let row = |(status, latency): &(Status, Option<Duration>)| {
-        let words = words(status, *latency);
-        (status.name.to_string(), words.join(gap))
+    let row = |server: &Measured| {
+        let words = words(&server.status, server.latency);
+        (server.status.name.to_string(), words.join(gap))
     };
     let rows: Vec<_> = servers.iter().map(row).collect();
-    table(&rows, columns, screen)
+    table(&rows, columns, &screen.secrets())
 }
 
-/// Formats columns if they fit, dropping the least important ones first.
-fn wide(servers: &[(Status, Option<Duration>)], columns: usize, screen: &Screen) -> Option<String> {
-    let safe = |text: &str| sanitise_line(&excerpt(&screen.redact(text), LONGEST)).into_owned();
-    let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
-    for (status, latency) in servers {
-        rows.push(
-            cells(status, *latency)
-                .iter()
-                .map(|cell| safe(cell))
-                .collect(),
-        );
-    }
-    // The origin column shrinks to at most 20 characters before columns are dropped.
-    let widest = rows.iter().skip(1).filter_map(|row| row.last());
-    let least = widest.map(|cell| cell.chars().count().min(20)).max()?;
-    // Try all columns, then without the transport, then without resources and prompts.
-    for dropped in [&[][..], &[3], &[3, 5, 6]] {
-        let kept: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| {
-                let cells = row.iter().enumerate();
-                let cells = cells.filter(|(at, _)| !dropped.contains(at));
-                cells.map(|(_, cell)| cell.clone()).collect()
-            })
-            .collect();
-        let is_readable = leading_width(&kept) + least <= columns;
-        if let Some(text) = grid(&kept, Some(columns)).filter(|_| is_readable) {
-            return Some(with_reasons(&text, servers, columns, safe));
-        }
-    }
-    None
-}
-
-/// Returns the width of all columns but the last.
-fn leading_width(rows: &[Vec<String>]) -> usize {
-    let count = rows.first().map_or(0, Vec::len).saturating_sub(1);
-    let widths = (0..count).map(|at| {
-        let cells = rows.iter().filter_map(|row| row.get(at));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0) + 2
-    });
-    widths.sum()
-}
-
-/// Adds the reason below each server that cannot be used.
-fn with_reasons(
-    text: &str,
-    servers: &[(Status, Option<Duration>)],
-    columns: usize,
-    safe: impl Fn(&str) -> String,
-) -> String {
-    let mut lines = text.lines();
-    let mut out = format!("{}\n", lines.next().unwrap_or_default());
-    for (line, (status, _)) in lines.zip(servers) {
-        out.push_str(&format!("{line}\n"));
-        if let Some(reason) = reason(status) {
-            let last = stderr(status).map(|line| format!("stderr: {line}"));
-            for line in [Some(reason), last].into_iter().flatten() {
-                let line = crate::grid::cut(&safe(&line), columns.saturating_sub(2));
-                out.push_str(&format!("  {line}\n"));
-            }
-        }
-    }
-    out
-}
-
-fn cells(status: &Status, latency: Option<Duration>) -> [String; 9] {
+fn row(server: &Measured) -> StatusRow {
+    let status = &server.status;
     let is_used = matches!(status.state, State::Connected | State::Offline);
-    let count = |count: usize| {
-        if is_used {
-            count.to_string()
-        } else {
-            "-".to_owned()
-        }
+    let mark = match Mark::of(&status.state) {
+        Mark::Good if status.problem().is_some() => Mark::Remark,
+        mark => mark,
     };
-    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let version = status.version.filter(|_| is_used);
-    [
-        status.name.to_string(),
-        status.state.word().to_owned(),
-        or_none(version.map(|version| format!("{version} {}", era(version)))),
-        or_none(transport(status)),
-        count(status.offers.tools),
-        count(status.offers.resources),
-        count(status.offers.prompts),
-        or_none(latency.map(milliseconds)),
-        Some(place(status))
-            .filter(|place| !place.is_empty())
-            .unwrap_or_else(|| "-".to_owned()),
-    ]
+    StatusRow {
+        mark,
+        name: status.name.to_string(),
+        status: state_words(status.state.word()),
+        protocol: status
+            .version
+            .filter(|_| is_used)
+            .map(|version| version.to_string()),
+        tools: is_used.then_some(status.offers.tools),
+        tokens: is_used.then_some(server.tokens),
+        latency: server.latency,
+        config: short_place(&status.origin),
+    }
+}
+
+/// Formats a paragraph for each server that cannot be used, with a command that says more or helps.
+fn details(servers: &[Measured], columns: Option<usize>, screen: &Screen) -> String {
+    let style = Style::of_stdout();
+    let program = if ask::has_prompt() {
+        ""
+    } else {
+        "switchboard "
+    };
+    let mut out = String::new();
+    for Measured { status, .. } in servers {
+        let Some(reason) = reason(status) else {
+            continue;
+        };
+        let safe = |text: &str| {
+            let text = excerpt(&screen.redact(text), LONGEST);
+            sanitise_line(&text).into_owned()
+        };
+        let name = safe(status.name.as_str());
+        out.push_str(&format!("\n{}: {}\n", style.strong(&name), safe(&reason)));
+        if let Some(line) = stderr(status) {
+            out.push_str(&format!("  {} {}\n", style.dim("|"), safe(line)));
+        }
+        let word = shell_word(status.name.as_str());
+        let (what, verb) = match &status.state {
+            State::NeedsApproval(_) => ("review:  ", "trust show"),
+            State::NeedsLogin(_) => ("log in:  ", "login"),
+            _ => ("details: ", "servers"),
+        };
+        out.push_str(&format!("  {what} {program}{verb} {word}\n"));
+        if matches!(status.state, State::NeedsApproval(_)) {
+            out.push_str(&format!("  approve:  {program}trust approve {word}\n"));
+        }
+    }
+    wrap(&out, columns)
 }
 
 /// Returns the problem of a server in one line, if it has one.
@@ -169,8 +131,8 @@ fn words(status: &Status, latency: Option<Duration>) -> Vec<String> {
         let took = latency.or(status.took);
         words.extend(took.map(milliseconds));
     }
-    words.extend(status.transport.map(|transport| transport.to_string()));
-    words.push(place(status));
+    words.extend(transport(status).filter(|_| status.transport.is_some()));
+    words.push(short_place(&status.origin));
     words.retain(|word| !word.is_empty());
     words
 }

@@ -8,14 +8,16 @@ use switchboard::host::ToolHandle;
 use switchboard::policy::Target;
 use switchboard::protocol::{Raw, ToolAnnotations};
 use switchboard::schema::parameters::{Detail, Parameters, details};
+use switchboard_terminal::card::Card;
 
 use super::find_tool::{self, find};
-use super::servers::Page;
 use crate::args::ShowTool;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
 use crate::report::Failure;
 use crate::screen::Screen;
+use crate::style::Style;
+use crate::table::columns;
 
 /// Returns the server whose tool the command names.
 pub(crate) fn selector(args: &ShowTool) -> Result<Selector<'_>, Failure> {
@@ -29,7 +31,7 @@ pub(crate) async fn run_on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exi
     hosting.warn_of_drift(Target::from(tool.entry()));
     let example = example::command(&tool, args, hosting);
     if !screen.is_json() {
-        screen.result(&page(&tool, example.as_deref(), screen))?;
+        screen.page(&card(&tool, example.as_deref(), screen))?;
         return Ok(Exit::Ok);
     }
     let document = ToolDocument {
@@ -64,67 +66,60 @@ fn exposed_name<'e>(entry: &'e ToolEntry, screen: &Screen) -> Option<&'e str> {
     (screen.redact(entry.name()) == entry.name()).then(|| entry.exposed())
 }
 
-/// Formats the page about a tool.
-fn page(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
+/// Formats the card of a tool.
+fn card(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
     let (entry, definition) = (tool.entry(), tool.tool());
-    let mut page = Page::new(screen);
-    page.title(&signature(tool));
-    page.fact("title", entry.title());
-    page.fact("name for models", exposed_name(entry, screen));
-    page.text("description", entry.description());
+    let secrets = screen.secrets();
+    let mut card = Card::new(&secrets, Style::of_stdout(), columns());
+    card.title(&signature(tool));
+    card.text("", entry.description());
     let arguments = details(definition.input_schema().raw());
     if arguments.is_empty() {
-        page.fact("arguments", Some("none"));
-    } else {
-        members(&mut page, "arguments", &arguments);
+        card.fact("arguments", Some("none"));
     }
+    card.rows("arguments", &members(&arguments));
     if let Some(output) = definition.output_schema() {
-        members(&mut page, "result", &details(output.raw()));
+        card.rows("result", &members(&details(output.raw())));
     }
+    card.code("example", example);
+    card.fact("title", entry.title());
+    card.fact("model name", exposed_name(entry, screen));
     // Annotations are the server's claims, and labelled so.
     let hints = definition.annotations().map(hints).unwrap_or_default();
-    if !hints.is_empty() {
-        let claims = "the server claims (nothing relies on it)";
-        page.fact(claims, Some(&hints.join(", ")));
-    }
-    page.text("example", example);
-    page.0
+    let hints = Some(hints.join(", ")).filter(|hints| !hints.is_empty());
+    card.fact("server's hints (unverified)", hints.as_deref());
+    card.write()
 }
 
-/// Adds each member of an object schema with its type and description.
-fn members(page: &mut Page<'_>, name: &str, details: &[Detail]) {
-    page.title(&format!("  {name}:"));
-    for detail in details {
-        page.title(&format!("    {}: {}", detail.name, detail.words()));
-        for line in detail.description.iter().flat_map(|text| text.lines()) {
-            page.title(&format!("      {}", line.trim()));
-        }
-    }
+/// Returns each member of an object schema with its type and description.
+fn members(details: &[Detail]) -> Vec<(String, String)> {
+    let rows = details.iter().map(|detail| {
+        let description = detail.description.as_deref().unwrap_or_default();
+        let words: Vec<&str> = description.split_whitespace().collect();
+        let words = match words.as_slice() {
+            [] => detail.words(),
+            words => format!("{}: {}", detail.words(), words.join(" ")),
+        };
+        (detail.name.clone(), words)
+    });
+    rows.collect()
 }
 
 /// Returns the annotations of a tool in words. They are the server's claims, not facts.
 fn hints(annotations: &ToolAnnotations) -> Vec<&'static str> {
     let claims = [
-        (
-            annotations.read_only_hint(),
-            "changes nothing",
-            "changes something",
-        ),
+        (annotations.read_only_hint(), "read-only", "not read-only"),
         (
             annotations.destructive_hint(),
-            "may destroy something",
-            "destroys nothing",
+            "destructive",
+            "non-destructive",
         ),
         (
             annotations.idempotent_hint(),
-            "twice is once",
-            "twice is not once",
+            "idempotent",
+            "not idempotent",
         ),
-        (
-            annotations.open_world_hint(),
-            "reaches beyond itself",
-            "stays within itself",
-        ),
+        (annotations.open_world_hint(), "open-world", "closed-world"),
     ];
     let claims = claims.into_iter();
     claims

@@ -32,9 +32,8 @@ pub(super) fn approve(args: &TrustApprove, screen: &Screen) -> Result<(), Failur
     approvals.must_be_kept()?;
     // `--yes` alone would approve servers that were not named.
     if args.yes && args.names.is_empty() && !args.all {
-        return Err(
-            Report::usage("--yes does not say to what").hint("name the servers, or say --all")
-        );
+        return Err(Report::usage("--yes needs to know which servers")
+            .hint("name the servers, or use --all"));
     }
     let mut settled: Vec<&Entry> = Vec::new();
     let mut questions = Vec::new();
@@ -57,7 +56,7 @@ pub(super) fn approve(args: &TrustApprove, screen: &Screen) -> Result<(), Failur
             )]);
         }
         if questions.is_empty() && settled.is_empty() {
-            notes(&["nothing waits for approval here".to_owned()]);
+            notes(&["no server here needs approval".to_owned()]);
         }
     }
     // All questions are answered before anything is stored.
@@ -117,7 +116,7 @@ fn answers(
 
 /// Builds the report if there is no person to ask, and shows the questions.
 fn unattended(questions: &[Question], screen: &Screen) -> Failure {
-    let message = "nobody is there to ask, so nothing is approved";
+    let message = "nothing is approved: there is no terminal to ask at";
     let mut report = Report::new(Exit::Denied, "untrusted", message);
     for question in questions {
         let name = &question.claim.server;
@@ -130,7 +129,7 @@ fn unattended(questions: &[Question], screen: &Screen) -> Failure {
             talk("\n");
         }
         report = report.hint(format!(
-            "if that is right: `switchboard trust approve {name} --yes`"
+            "if this is what you expect: `switchboard trust approve {name} --yes`"
         ));
     }
     report

@@ -176,16 +176,17 @@ fn show(args: &TrustShow, screen: &Screen) -> Result<(), Failure> {
     }
     lines.push(match approval {
         Approval::NotNeeded => format!(
-            "{} needs no approval: it is from {}",
+            "{} needs no approval: it is defined in {}",
             entry.name(),
             place(entry.origin())
         ),
         Approval::Given => "approval: given".to_owned(),
         Approval::New | Approval::Unknown => "approval: not given".to_owned(),
         Approval::Changed if question.is_some_and(binds_more) => {
-            "approval: given before Switchboard also bound what is marked as added".to_owned()
+            "approval: outdated (an older version did not check the lines marked as added)"
+                .to_owned()
         }
-        Approval::Changed => "approval: given for something else".to_owned(),
+        Approval::Changed => "approval: outdated (the entry has changed)".to_owned(),
     });
     let lines = lines
         .iter()

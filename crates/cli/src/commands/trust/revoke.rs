@@ -82,7 +82,7 @@ fn nothing(word: &str, given: &[trust::Approval]) -> Failure {
     let report = Report::new(
         Exit::Configuration,
         "configuration",
-        format!("nothing that is approved is called {word:?}"),
+        format!("no approval matches {word:?}"),
     );
     let names = given.iter().map(|approval| approval.server.as_str());
     let report = match closest(word, names) {

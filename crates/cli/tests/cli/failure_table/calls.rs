@@ -24,8 +24,8 @@ fn unanswered() -> Vec<Case> {
             name: "died-during-a-call",
             exit: (10, "closed"),
             title: "the server ended with exit code 1 during the call",
-            shows: &["sent: yes: the server may have done it"],
-            step: "see whether it still starts: `switchboard tools thing`",
+            shows: &["sent: yes, so it may have taken effect"],
+            step: "check that it still starts: `switchboard tools thing`",
             make: |stage| echo(stage, "die-on-call=echo"),
             ..USUAL
         },
@@ -33,8 +33,8 @@ fn unanswered() -> Vec<Case> {
             name: "closed-its-output",
             exit: (10, "closed"),
             title: "the server closed its output, during the call",
-            shows: &["sent: yes: the server may have done it"],
-            step: "see whether it still starts: `switchboard tools thing`",
+            shows: &["sent: yes, so it may have taken effect"],
+            step: "check that it still starts: `switchboard tools thing`",
             make: |stage| echo(stage, "close-stdout=echo"),
             ..USUAL
         },
@@ -43,8 +43,8 @@ fn unanswered() -> Vec<Case> {
             exit: (9, "timeout"),
             title: "no answer to tools/call within 2 s",
             shows: &[
-                "clock: the longest time that a call may take",
-                "sent: yes: the server may have done it",
+                "limit: 2 s in total",
+                "sent: yes, so it may have taken effect",
             ],
             step: "`\"execution_timeout\": \"2m\"` into its entry: ~/config/switchboard/mcp.json:3",
             deadline: BRIEF,
@@ -55,7 +55,7 @@ fn unanswered() -> Vec<Case> {
             name: "list-timed-out",
             exit: (9, "timeout"),
             title: "no answer to tools/list within 2 s",
-            shows: &["clock: the longest time that a call may take"],
+            shows: &["limit: 2 s in total"],
             step: "`\"discovery_timeout\": \"2m\"` into its entry: ~/config/switchboard/mcp.json:3",
             deadline: BRIEF,
             make: |stage| {
@@ -84,8 +84,8 @@ fn answered() -> Vec<Case> {
         Case {
             name: "result-too-large",
             title: "the answer is too large",
-            shows: &["limit: 10485760 bytes"],
-            step: "ask for less",
+            shows: &["limit: 10 MiB"],
+            step: "request less",
             make: |stage| echo(stage, "big-result=11@echo"),
             ..USUAL
         },
@@ -99,8 +99,8 @@ fn answered() -> Vec<Case> {
         },
         Case {
             name: "answer-is-no-message",
-            title: "the server's answer is no valid message",
-            shows: &["what is wrong: ", "the line begins"],
+            title: "the server's answer is not a valid message",
+            shows: &["problem: ", "the line begins"],
             step: "see what it offers: `switchboard tools thing`",
             make: |stage| echo(stage, "neither=echo"),
             ..USUAL
@@ -110,7 +110,7 @@ fn answered() -> Vec<Case> {
             exit: (5, "rpc"),
             title: "the server answered with an error: no such resource",
             shows: &["code: -32602"],
-            step: "see what it offers: `switchboard tools thing`",
+            step: "see its resources: `switchboard resources thing`",
             make: |stage| stage.bundled(&[], "", &["read", "thing", "demo://nowhere"]),
             ..USUAL
         },
@@ -131,8 +131,8 @@ fn never_made() -> Vec<Case> {
             name: "bad-argument",
             exit: (2, "arguments"),
             title: "argument \"a\": expected number, found \"x\"",
-            shows: &["signature: add(", "sent: no: nothing was called"],
-            step: "see what it offers: `switchboard tools thing`",
+            shows: &["signature: add(", "sent: no, nothing was called"],
+            step: "see its arguments: `switchboard tool thing/",
             make: |stage| stage.bundled(&[], "", &["call", "thing/add", "a=x", "b=2"]),
             ..USUAL
         },
@@ -140,8 +140,8 @@ fn never_made() -> Vec<Case> {
             name: "missing-argument",
             exit: (2, "arguments"),
             title: "argument \"message\": missing (string)",
-            shows: &["signature: echo(", "sent: no: nothing was called"],
-            step: "see what it offers: `switchboard tools thing`",
+            shows: &["signature: echo(", "sent: no, nothing was called"],
+            step: "see its arguments: `switchboard tool thing/",
             make: |stage| stage.bundled(&[], "", &["call", "thing/echo"]),
             ..USUAL
         },
@@ -150,7 +150,7 @@ fn never_made() -> Vec<Case> {
             exit: (5, "unknown-tool"),
             title: "there is no tool named \"ecoh\"",
             shows: &[],
-            step: "did you mean \"echo\"?",
+            step: "did you mean `switchboard call thing/echo",
             make: |stage| stage.bundled(&[], "", &["call", "thing/ecoh"]),
             ..USUAL
         },

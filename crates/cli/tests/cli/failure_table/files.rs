@@ -6,7 +6,7 @@ use super::stage::{Made, Stage};
 const USUAL: Case = Case::usual((6, "configuration"));
 
 /// What is said last of everything that is wrong with a file.
-const CHECK: &str = "`switchboard config check ~/config/switchboard/mcp.json` says what is left";
+const CHECK: &str = "then run `switchboard config check ~/config/switchboard/mcp.json`";
 
 /// The tools of `thing`, with this text as the person's own file.
 fn whole(stage: &Stage, text: &str) -> Made {
@@ -28,7 +28,7 @@ fn unreadable() -> Vec<Case> {
             shows: &["^", "expected: `,`", "\"thing\": {\"command\": \"***\"}"],
             step: "put a comma between two members",
             make: |stage| {
-                let text = "{\n  \"mcpServers\": {\n    \"thing\": {\"command\": \"hunter2\"}\n    \"other\": {}\n  }\n}\n";
+                let text = "{\n  \"mcpServers\": {\n    \"thing\": {\"command\": \"npx\"}\n    \"other\": {}\n  }\n}\n";
                 whole(stage, text)
             },
             ..USUAL
@@ -41,7 +41,7 @@ fn unreadable() -> Vec<Case> {
             make: |stage| {
                 whole(
                     stage,
-                    "{\n  \"mcpServers\": {\n    \"thing\": {\"command\": \"hunter2}\n  }\n}\n",
+                    "{\n  \"mcpServers\": {\n    \"thing\": {\"command\": \"npx}\n  }\n}\n",
                 )
             },
             ..USUAL
@@ -50,7 +50,7 @@ fn unreadable() -> Vec<Case> {
             name: "file-everybody-may-change",
             title: "~/config/switchboard/mcp.json cannot be used: everybody may change it (mode 666)",
             place: None,
-            shows: &["somebody else could have written the file"],
+            shows: &["another user could have written the file"],
             step: "`chmod o-w ~/config/switchboard/mcp.json`",
             make: |stage| {
                 let made = stage.tools(r#""command": "serve""#);
@@ -67,9 +67,9 @@ fn unusable() -> Vec<Case> {
         Case {
             name: "wrong-type",
             title: "server \"thing\": `args` is a text",
-            shows: &["expected: a list of texts", "^^^^^", "\"args\": \"***\""],
+            shows: &["expected: a list of texts", "^^^^^", "\"args\": \"npx\""],
             step: CHECK,
-            make: |stage| stage.tools(r#""command": "serve", "args": "hunter2""#),
+            make: |stage| stage.tools(r#""command": "serve", "args": "npx""#),
             ..USUAL
         },
         Case {
@@ -90,7 +90,7 @@ fn unusable() -> Vec<Case> {
                 "warning: ~/config/switchboard/mcp.json:3:15: server \"thing\": unknown key \"comand\"; did you mean `command`?",
             ],
             step: "write `command` for \"comand\"",
-            make: |stage| stage.tools(r#""comand": "hunter2""#),
+            make: |stage| stage.tools(r#""comand": "npx""#),
             ..USUAL
         },
         Case {
@@ -123,7 +123,7 @@ fn unusable() -> Vec<Case> {
             shows: &[
                 "its entry says so, with `enabled` or `disabled`: ~/config/switchboard/mcp.json:3",
             ],
-            step: "switch it on: `switchboard enable thing`",
+            step: "enable it: `switchboard enable thing`",
             make: |stage| stage.tools(r#""command": "serve", "disabled": true"#),
             ..USUAL
         },
@@ -132,7 +132,7 @@ fn unusable() -> Vec<Case> {
             title: "there is no server named \"thign\"",
             place: None,
             shows: &[],
-            step: "did you mean \"thing\"?",
+            step: "did you mean `switchboard",
             make: |stage| {
                 stage.describe(r#""command": "serve""#);
                 Made::of(&["tools", "thign"])

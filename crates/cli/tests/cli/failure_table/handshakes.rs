@@ -24,7 +24,7 @@ fn silent() -> Vec<Case> {
             title: "the server did not answer the handshake within 2 s",
             shows: &[
                 "failed at: initialize",
-                "it is no MCP server, or one that is reached by a URL",
+                "it is not an MCP server, or one that serves at a URL",
             ],
             step: "give it more time: `switchboard tools thing --timeout 2m`",
             make: |stage| stage.script(STAYS),
@@ -33,10 +33,7 @@ fn silent() -> Vec<Case> {
         Case {
             name: "silent-but-for-its-log",
             title: "the server did not answer the handshake within 2 s",
-            shows: &[
-                "connecting to the database",
-                "its own words say what it is doing",
-            ],
+            shows: &["connecting to the database", "see its output above"],
             step: "`\"connect_timeout\": \"2m\"` into its entry: ~/config/switchboard/mcp.json:3",
             make: |stage| stage.script(&format!("echo 'connecting to the database' >&2; {STAYS}")),
             ..USUAL
@@ -44,10 +41,7 @@ fn silent() -> Vec<Case> {
         Case {
             name: "waits-for-input",
             title: "the server waits for input, and did not answer within 2 s",
-            shows: &[
-                "Password for north:",
-                "its last line is a question to a person",
-            ],
+            shows: &["Password for north:", "its last line is a question"],
             step: "give it the answer in its arguments or in `env`",
             make: |stage| stage.script(&format!("printf 'Password for north: ' >&2; {STAYS}")),
             ..USUAL
@@ -68,22 +62,22 @@ fn silent() -> Vec<Case> {
         },
         Case {
             name: "garbage",
-            title: "the server writes text where messages belong, and did not answer within 2 s",
+            title: "the server writes text to stdout, and did not answer within 2 s",
             shows: &[
-                "on stdout, but no message",
+                "on stdout, but not an MCP message",
                 "Welcome to thing 1.0",
-                "it prints its log on stdout",
+                "it logs to stdout",
             ],
-            step: "have it log to stderr",
+            step: "make it log to stderr",
             make: |stage| stage.script(&format!("echo 'Welcome to thing 1.0'; {STAYS}")),
             ..USUAL
         },
         Case {
             name: "serves-at-a-url",
-            title: "the server writes text where messages belong, and did not answer within 2 s",
+            title: "the server writes text to stdout, and did not answer within 2 s",
             shows: &[
                 "Listening on http://localhost:3000/mcp",
-                "it serves at a URL, and not over its stdin",
+                "it serves at a URL instead of stdio",
             ],
             step: "`switchboard tools --url http://localhost:3000/mcp`",
             make: |stage| {
@@ -103,7 +97,7 @@ fn starting() -> Vec<Case> {
             title: "the server was still starting after 2 s",
             shows: &[
                 "npm warn exec The following package was not found",
-                "npx is fetching or building what it runs",
+                "npx is downloading or building the server",
             ],
             step: "give it more time: `switchboard tools thing --timeout 2m`",
             make: |stage| {
@@ -116,8 +110,8 @@ fn starting() -> Vec<Case> {
         Case {
             name: "slow-start-uvx",
             title: "the server was still starting after 2 s",
-            shows: &["uvx fetches what it runs at the first start"],
-            step: "or fetch it beforehand: `uvx thing`",
+            shows: &["uvx downloads the server at its first start"],
+            step: "or download it beforehand: run `uvx thing`",
             make: |stage| {
                 stage.program("uvx", STAYS);
                 stage.tools(r#""command": "uvx", "args": ["thing"]"#)
@@ -143,7 +137,7 @@ fn odd() -> Vec<Case> {
     vec![
         Case {
             name: "echo",
-            title: "the server sends back what it is sent: it is no MCP server",
+            title: "the server sends back what it receives: it is not an MCP server",
             shows: &["\"method\":\"initialize\"", "repeats its input"],
             step: "run it by hand",
             deadline: AMPLE,
@@ -152,7 +146,7 @@ fn odd() -> Vec<Case> {
         },
         Case {
             name: "broken-answer",
-            title: "the server answered the handshake with what is no message",
+            title: "the server answered the handshake with an invalid message",
             shows: &["the line begins", "\"result\":{oops}"],
             step: "run it by hand",
             deadline: AMPLE,
@@ -164,7 +158,7 @@ fn odd() -> Vec<Case> {
         },
         Case {
             name: "wrong-era",
-            title: "the server speaks another era of the protocol than the one that was ordered",
+            title: "the server does not speak the protocol version that is configured",
             shows: &[
                 "the server speaks: 2026-07-28",
                 "Switchboard speaks: 2025-11-25",
@@ -179,7 +173,7 @@ fn odd() -> Vec<Case> {
         },
         Case {
             name: "wrong-era-modern",
-            title: "the server speaks another era of the protocol than the one that was ordered",
+            title: "the server does not speak the protocol version that is configured",
             shows: &[
                 "the server speaks: a legacy version",
                 "Switchboard speaks: 2026-07-28",

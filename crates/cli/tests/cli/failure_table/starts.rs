@@ -19,7 +19,7 @@ fn not_found() -> Vec<Case> {
             title: "command \"frobnicate\" was not found",
             shows: &[
                 "searched: ~/bin",
-                "misspelled, not installed, or where PATH does not lead",
+                "misspelled, not installed, or not in PATH",
             ],
             step: "`command -v frobnicate`",
             make: |stage| stage.tools(r#""command": "frobnicate""#),
@@ -29,7 +29,7 @@ fn not_found() -> Vec<Case> {
             name: "npx-not-found",
             title: "command \"npx\" was not found",
             shows: &["searched: ~/bin", "Node.js is not installed"],
-            step: "install Node.js, which brings n",
+            step: "install Node.js, which provides n",
             make: |stage| stage.tools(r#""command": "npx", "args": ["-y", "thing"]"#),
             ..USUAL
         },
@@ -54,7 +54,7 @@ fn not_found() -> Vec<Case> {
             title: "command \"python\" was not found",
             shows: &[
                 "there is: ~/bin/python3",
-                "a program of nearly that name is there: python3",
+                "there is a program with a similar name: python3",
             ],
             step: "write `\"command\": \"python3\"` into its entry: ~/config/switchboard/mcp.json:3",
             make: |stage| {
@@ -67,10 +67,10 @@ fn not_found() -> Vec<Case> {
             name: "path-not-found",
             title: "command \"~/tools/servr.sh\" was not found",
             shows: &[
-                "searched: no folder: the command is a path",
+                "searched: nowhere: the command is a path",
                 "there is: ~/tools/server.sh",
             ],
-            step: "mend the path of `command` in its entry: ~/config/switchboard/mcp.json:3",
+            step: "correct the path of `command` in its entry: ~/config/switchboard/mcp.json:3",
             make: |stage| {
                 stage.file("tools/server.sh", "#!/bin/sh\n", 0o755);
                 let path = stage.path("tools/servr.sh");
@@ -85,7 +85,7 @@ fn not_started() -> Vec<Case> {
     vec![
         Case {
             name: "not-executable",
-            title: "~/tools/serve may not be run",
+            title: "~/tools/serve is not executable",
             shows: &[
                 "permissions: rw-r--r-- (644)",
                 "the file is: a script for /bin/sh",
@@ -99,10 +99,21 @@ fn not_started() -> Vec<Case> {
             ..USUAL
         },
         Case {
+            name: "is-a-folder",
+            title: "~/tools is a folder, not a program",
+            step: "name the program in it as `command` of its entry: ~/config/switchboard/mcp.json:3",
+            make: |stage| {
+                stage.file("tools/serve", "#!/bin/sh\n", 0o755);
+                let path = stage.path("tools");
+                stage.tools(&format!(r#""command": "{path}""#))
+            },
+            ..USUAL
+        },
+        Case {
             name: "no-first-line",
-            title: "~/bin/serve.py is a script that does not say what reads it",
+            title: "~/bin/serve.py is a script without a `#!` line",
             shows: &[
-                "the file is: a text without a `#!` line",
+                "the file is: text without a `#!` line",
                 "the system says: Exec format error",
             ],
             step: "`\"command\": \"python3\", \"args\": [\"~/bin/serve.py\"]` at ~/config/switchboard/mcp.json:3",
@@ -114,7 +125,7 @@ fn not_started() -> Vec<Case> {
         },
         Case {
             name: "no-interpreter",
-            title: "~/bin/serve needs \"/nowhere/bin/node\", which is not there",
+            title: "~/bin/serve needs \"/nowhere/bin/node\", which does not exist",
             shows: &[
                 "the file is: a script for /nowhere/bin/node",
                 "the system says: No such file",
@@ -128,7 +139,7 @@ fn not_started() -> Vec<Case> {
         },
         Case {
             name: "line-ends-of-windows",
-            title: "~/bin/serve has line ends of Windows, and cannot be started",
+            title: "~/bin/serve has Windows line endings and cannot be started",
             shows: &[
                 "the file is: a script for /bin/sh",
                 "ends in a carriage return",
@@ -142,7 +153,7 @@ fn not_started() -> Vec<Case> {
         },
         Case {
             name: "other-machine",
-            title: "~/bin/serve is made for another machine: Linux on riscv",
+            title: "~/bin/serve is built for another machine: Linux on riscv",
             shows: &[
                 "the file is: a program for Linux on riscv",
                 "this machine is Linux on ARCH",
@@ -184,7 +195,7 @@ fn ended() -> Vec<Case> {
             shows: &[
                 "last lines of stderr",
                 "no such region: north",
-                "its own words say why",
+                "see its output above",
             ],
             step: "`env` and `env_passthrough` of its entry: ~/config/switchboard/mcp.json:3",
             make: |stage| stage.script("echo 'no such region: north' >&2; exit 3"),
@@ -193,7 +204,7 @@ fn ended() -> Vec<Case> {
         Case {
             name: "exits-content",
             title: "the server ended with exit code 0 in the handshake",
-            shows: &["a program that does its work and ends, not a server"],
+            shows: &["a program that does its work and exits, not a server"],
             step: "run it by hand and see what it prints: `serve`",
             make: |stage| stage.script("exit 0"),
             ..USUAL
@@ -201,7 +212,7 @@ fn ended() -> Vec<Case> {
         Case {
             name: "exits-without-a-word",
             title: "the server ended with exit code 1 in the handshake",
-            shows: &["it said nothing"],
+            shows: &["it printed no reason"],
             step: "run it by hand and see what it prints: `serve`",
             make: |stage| stage.script("exit 1"),
             ..USUAL
@@ -227,9 +238,9 @@ fn ended() -> Vec<Case> {
             title: "the server ended with exit code 1 in the handshake",
             shows: &[
                 "Error: Cannot find module 'express'",
-                "a module that it needs is not installed",
+                "the Node.js module express is not installed",
             ],
-            step: "`npm install`",
+            step: "`npm install express`",
             make: |stage| stage.script("echo \"Error: Cannot find module 'express'\" >&2; exit 1"),
             ..USUAL
         },
@@ -238,11 +249,36 @@ fn ended() -> Vec<Case> {
             title: "the server ended with exit code 1 in the handshake",
             shows: &[
                 "API_TOKEN environment variable is required",
-                "a variable that it needs is missing",
+                "the variable API_TOKEN is not set for it",
             ],
-            step: "`env` or `env_passthrough`",
+            step: "write `\"env_passthrough\": [\"API_TOKEN\"]` into its entry",
             make: |stage| {
                 stage.script("echo 'API_TOKEN environment variable is required' >&2; exit 1")
+            },
+            ..USUAL
+        },
+        Case {
+            name: "refused-by-a-database",
+            title: "the server ended with exit code 1 in the handshake",
+            shows: &[
+                "it could not connect to 127.0.0.1:",
+                "PostgreSQL: is that running?",
+            ],
+            step: "check that something listens there: `nc -vz",
+            make: |stage| {
+                stage.script("echo 'Error: connect ECONNREFUSED 127.0.0.1:5432' >&2; exit 1")
+            },
+            ..USUAL
+        },
+        Case {
+            name: "file-missing",
+            title: "the server ended with exit code 2 in the handshake",
+            shows: &["there is no file /nowhere/server.py"],
+            step: "correct the path in its arguments",
+            make: |stage| {
+                stage.script(
+                    "echo \"python3: can't open file '/nowhere/server.py': [Errno 2]\" >&2; exit 2",
+                )
             },
             ..USUAL
         },
@@ -265,9 +301,9 @@ fn ended() -> Vec<Case> {
             title: "the server ended with exit code 127 in the handshake",
             shows: &[
                 "env: node: No such file or directory",
-                "inside the server's start script was not found",
+                "in the server's start script was not found",
             ],
-            step: "install Node.js, which brings n",
+            step: "install Node.js, which provides n",
             make: |stage| stage.script("echo 'env: node: No such file or directory' >&2; exit 127"),
             ..USUAL
         },

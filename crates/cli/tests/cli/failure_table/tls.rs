@@ -54,7 +54,7 @@ pub(super) fn cases() -> Vec<Case> {
             name: "tls-unknown-issuer",
             title: "127.0.0.1:PORT has a certificate of an authority that this machine does not know",
             shows: &[
-                "what is wrong: invalid peer certificate: UnknownIssuer",
+                "problem: invalid peer certificate: UnknownIssuer",
                 "one of a company's own",
             ],
             step: "--ca-file CA.pem`",
@@ -63,7 +63,7 @@ pub(super) fn cases() -> Vec<Case> {
         },
         Case {
             name: "tls-expired",
-            title: "the certificate of 127.0.0.1:PORT is out of date",
+            title: "the certificate of 127.0.0.1:PORT has expired",
             shows: &["certificate expired", "this machine's clock is wrong"],
             step: "`date`",
             make: |stage| trusting(stage, include_str!("certs/expired.pem")),
@@ -79,8 +79,8 @@ pub(super) fn cases() -> Vec<Case> {
         },
         Case {
             name: "tls-without-tls",
-            title: "127.0.0.1:PORT does not speak TLS, and the URL begins with https",
-            shows: &["speaks plain HTTP"],
+            title: "127.0.0.1:PORT does not use TLS, but the URL begins with https",
+            shows: &["uses plain HTTP"],
             step: "`switchboard tools --url http://127.0.0.1:PORT/mcp`",
             make: |stage| {
                 let server = Serving::start(&[]);

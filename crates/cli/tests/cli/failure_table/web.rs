@@ -92,7 +92,7 @@ fn unwilling() -> Vec<Case> {
         Case {
             name: "unauthorized",
             exit: (3, "authorization"),
-            title: "the server wants to know who you are",
+            title: "the server requires authentication",
             shows: &[
                 "status: 401 Unauthorized",
                 "challenge: Bearer error=\"invalid_token\"",
@@ -112,7 +112,7 @@ fn unwilling() -> Vec<Case> {
         Case {
             name: "login-needed",
             exit: (3, "authorization"),
-            title: "the server wants you to log in",
+            title: "the server requires a login",
             shows: &["challenge: Bearer error=\"invalid_token\""],
             step: "`switchboard login thing`",
             make: |stage| {
@@ -124,11 +124,11 @@ fn unwilling() -> Vec<Case> {
         Case {
             name: "forbidden",
             exit: (3, "authorization"),
-            title: "the server does not let you in",
+            title: "the server denies access",
             shows: &[
                 "status: 403 Forbidden",
                 "not for you",
-                "the token lacks a right",
+                "the token lacks a permission",
             ],
             step: "-H \"Authorization: Bearer TOKEN\"`",
             make: |stage| canned(stage, "403 Forbidden", "", "not for you"),
@@ -144,7 +144,7 @@ fn unwilling() -> Vec<Case> {
         },
         Case {
             name: "takes-no-messages",
-            title: "what is at this path takes no messages",
+            title: "this path does not accept MCP messages",
             shows: &["status: 405 Method Not Allowed", "the older HTTP+SSE"],
             step: "--transport sse`",
             make: |stage| canned(stage, "405 Method Not Allowed", "", "GET only"),
@@ -152,7 +152,7 @@ fn unwilling() -> Vec<Case> {
         },
         Case {
             name: "asked-too-often",
-            title: "the server was asked too often",
+            title: "the server received too many requests",
             shows: &["status: 429 Too Many Requests", "retry after: 30 s"],
             step: "wait 30 s, as the server asks",
             make: |stage| {
@@ -167,13 +167,13 @@ fn unwilling() -> Vec<Case> {
         },
         Case {
             name: "redirected",
-            title: "the server sent us elsewhere, where what you send is not taken to",
+            title: "the server redirects to another place, and Switchboard does not follow",
             shows: &[
                 "status: 307 Temporary Redirect",
                 "leads to: https://elsewhere.example/mcp",
                 "the server has moved",
             ],
-            step: "if you trust that place: `switchboard tools --url https://elsewhere.example/mcp`",
+            step: "if you trust that host: `switchboard tools --url https://elsewhere.example/mcp`",
             make: |stage| {
                 let location = "Location: https://elsewhere.example/mcp\r\n";
                 canned(stage, "307 Temporary Redirect", location, "")
@@ -189,10 +189,7 @@ fn strange() -> Vec<Case> {
             name: "server-failed",
             exit: (11, "protocol"),
             title: "the server failed",
-            shows: &[
-                "status: 500 Internal Server Error",
-                "a mistake of the server's",
-            ],
+            shows: &["status: 500 Internal Server Error", "a bug in the server"],
             step: "then try it again: `switchboard tools thing`",
             make: |stage| spoilt(stage, "status=500@echo"),
             ..USUAL
@@ -210,7 +207,7 @@ fn strange() -> Vec<Case> {
             title: "the server is not available",
             shows: &[
                 "status: 503 Service Unavailable",
-                "starting, overloaded or being worked on",
+                "starting, overloaded or under maintenance",
             ],
             step: "then try it again: `switchboard tools thing`",
             make: |stage| spoilt(stage, "status=503@echo"),
@@ -218,7 +215,7 @@ fn strange() -> Vec<Case> {
         },
         Case {
             name: "web-page",
-            title: "the server answered with a web page, not with a message",
+            title: "the server answered with a web page, not with an MCP message",
             shows: &["content type: text/html", "the URL is that of a website"],
             exit: (11, "protocol"),
             step: URL_STEP,
@@ -228,7 +225,7 @@ fn strange() -> Vec<Case> {
         Case {
             name: "no-answer",
             exit: (11, "protocol"),
-            title: "the server took the request and gave no answer to it",
+            title: "the server accepted the request but did not answer it",
             shows: &["sent: yes"],
             step: "--transport sse`",
             make: |stage| spoilt(stage, "empty-200=echo"),
@@ -240,7 +237,7 @@ fn strange() -> Vec<Case> {
             title: "the connection was lost before the answer was complete",
             shows: &[
                 "the server ended or was restarted",
-                "sent: yes: the server may have done it",
+                "sent: yes, so it may have taken effect",
             ],
             step: "then try it again: `switchboard tools thing`",
             make: |stage| spoilt(stage, "truncate=echo"),

@@ -78,7 +78,7 @@ fn a_login_that_is_there_is_kept_unless_another_is_forced() {
     assert!(
         again
             .stderr
-            .contains("`switchboard login tickets --force` logs in anew")
+            .contains("`switchboard login tickets --force` logs in again")
     );
     assert_eq!(stage.count("logins"), 1);
     stage.log_in(&["--force"]);
@@ -242,9 +242,9 @@ fn a_client_for_itself_never_needs_a_login_also_once_its_token_has_expired() {
     for is_stored in [false, true] {
         let status = stage.run(&["auth", "status", "tickets"]);
         assert_eq!(status.code, Some(0), "{}", status.stdout);
-        let state = "tickets: no login needed: tokens are got without a person\n";
+        let state = "tickets: no login needed: tokens are obtained automatically\n";
         assert!(status.stdout.starts_with(state), "{}", status.stdout);
-        let end = ", then another token is got\n";
+        let end = ", then a new token is requested\n";
         assert_eq!(status.stdout.contains(end), is_stored, "{}", status.stdout);
         let called = stage.run(&["call", "tickets/echo", "message=hello"]);
         assert_eq!(called.stdout, "hello\n", "{}", called.stderr);

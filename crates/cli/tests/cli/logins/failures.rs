@@ -49,7 +49,7 @@ const NOT_BEGUN: &[Row] = &[
         &[],
         &["servers-private"],
         4,
-        "is at an address that is not used",
+        "has an address that is not allowed",
         "\"oauth\": {\"issuer\": \"https://...\"}",
     ),
     (

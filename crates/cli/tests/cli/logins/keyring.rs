@@ -20,7 +20,7 @@ fn without_a_keyring_the_key_goes_into_a_file_and_that_is_said_once() {
     let bus = format!("unix:path={}", stage.home.path("no-bus").display());
     let begun = with_bus(&stage, &bus, &["login", "tickets", "--no-browser"]);
     assert_eq!(begun.code, Some(0), "{}", begun.stderr);
-    let warning = "warning: the key of your logins is in a file that only you can read, because the keyring does not work: ";
+    let warning = "warning: the keyring does not work, so the key of your logins is in a file that only you can read: ";
     assert!(begun.stderr.contains(warning), "{}", begun.stderr);
     let key = stage.tokens().join("tokens.key");
     let mode = fs::metadata(&key).unwrap().permissions().mode();

@@ -14,7 +14,6 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use switchboard_tests::browser::{Browser, Page};
@@ -94,18 +93,7 @@ impl Stage {
 
     /// Waits for the address that the browser was to open.
     pub(super) fn opened(&self) -> String {
-        let file = self.home.path("opened");
-        let ends = Instant::now() + Duration::from_secs(30);
-        loop {
-            let text = fs::read_to_string(&file).unwrap_or_default();
-            if text.ends_with('\n') {
-                fs::remove_file(&file).unwrap();
-                // One argument: no shell has taken the address apart.
-                return text.trim().strip_prefix("1:").unwrap().to_owned();
-            }
-            assert!(Instant::now() < ends, "no browser was opened");
-            std::thread::yield_now();
-        }
+        self.home.opened_address()
     }
 
     /// Logs in without a terminal, in two processes.

@@ -25,7 +25,7 @@ fn a_call_at_a_terminal_whose_login_is_not_wanted_says_how_to_log_in() {
     let mut pty = stage.pty(&["call", "tickets/echo", "message=hello"]);
     pty.wait_for("Log in there? [y/N] ");
     pty.send(b"n\r");
-    pty.wait_for("the server wants you to log in");
+    pty.wait_for("the server requires a login");
     pty.wait_for("`switchboard login tickets`");
     assert_eq!(pty.finish().0, 3);
 }
@@ -72,7 +72,7 @@ fn ping_watch_and_logs_whose_login_is_not_wanted_say_how_to_log_in() {
         let mut pty = stage.pty(args);
         pty.wait_for("Log in there? [y/N] ");
         pty.send(b"n\r");
-        pty.wait_for("the server wants you to log in");
+        pty.wait_for("the server requires a login");
         pty.wait_for("`switchboard login tickets`");
         assert_eq!(pty.finish().0, 3, "{args:?}");
     }
@@ -96,7 +96,7 @@ fn the_time_of_a_watch_stands_still_during_the_login() {
 fn a_prompt_tells_that_a_server_needs_a_login_with_the_command() {
     let stage = Stage::new(&[]);
     let mut pty = opened(stage.pty(&[]));
-    let news = "* tickets: the server wants you to log in (`login tickets` logs in)";
+    let news = "* tickets: the server requires a login (`login tickets` logs in)";
     pty.wait_until(|screen| screen.contains(news));
     enter(&mut pty, "login tickets");
     pty.wait_until(|screen| screen.contains("Log in there? [y/N]"));
@@ -107,7 +107,10 @@ fn a_prompt_tells_that_a_server_needs_a_login_with_the_command() {
     let (code, screen) = leave(pty);
     assert_eq!(code, 0, "{screen}");
     // One line says it, and not a second one that the server could not be connected.
-    assert!(!screen.contains("`servers tickets` says more"), "{screen}");
+    assert!(
+        !screen.contains("`servers tickets` shows details"),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn a_call_on_a_pipe_says_the_command_that_logs_in() {
         assert_eq!(run.code, Some(3), "{}", run.stderr);
         let error = run.error();
         assert_eq!(error["kind"], "authorization");
-        assert_eq!(error["message"], "the server wants you to log in");
+        assert_eq!(error["message"], "the server requires a login");
         assert_eq!(error["hints"][0], "`switchboard login tickets`");
     }
 }
@@ -136,7 +139,7 @@ fn scopes_that_a_call_demands_are_in_the_command_that_logs_in() {
     let error = refused.error();
     assert_eq!(
         error["message"],
-        "the login lacks scopes that the server demands"
+        "the login lacks scopes that the server requires"
     );
     let hint = error["hints"][0]
         .as_str()
@@ -181,7 +184,7 @@ fn among_several_servers_one_that_needs_a_login_is_a_warning_with_the_command() 
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stdout.contains("echo"), "{}", run.stdout);
     let warning =
-        "warning: tickets: the server wants you to log in (`switchboard login tickets` logs in)\n";
+        "warning: tickets: the server requires a login (`switchboard login tickets` logs in)\n";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
 }
 

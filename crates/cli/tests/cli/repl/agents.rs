@@ -20,8 +20,10 @@ fn an_agent_is_asked_about_in_place_and_ctrl_c_is_a_no() {
     shows(&pty, "switchboard (planner)>");
     enter(&mut pty, "call one/echo message=first");
     pty.wait_for("Allow?");
+    // The question shows the arguments.
+    pty.wait_until(|screen| screen.contains("message: \"first\""));
     pty.send(b"\x03");
-    shows(&pty, "only after asking");
+    shows(&pty, "the call was denied: you did not allow agent planner");
     enter(&mut pty, "call one/echo message=second");
     pty.wait_for("Allow?");
     enter(&mut pty, "server");
@@ -74,17 +76,17 @@ fn what_came_with_a_folder_is_asked_about_before_it_runs() {
     let file = json!({"mcpServers": {"cloned": entry(&["--instance", "cloned"])}});
     home.write("p/.mcp.json", &file.to_string());
     let mut pty = crate::pty::Pty::start(home.command(&[]), 100);
-    pty.wait_for("not approved yet: cloned");
+    pty.wait_for("needs approval: cloned");
     pty.wait_for(super::READY);
     for no in ["n\r", "\x03"] {
         enter(&mut pty, "/mcp connect cloned");
-        pty.wait_for("Use it?");
+        pty.wait_for("Approve?");
         pty.send(no.as_bytes());
         pty.wait_for("the server is not approved");
         pty.wait_for(super::READY);
     }
     enter(&mut pty, "call cloned/whoami");
-    pty.wait_for("Use it?");
+    pty.wait_for("Approve?");
     enter(&mut pty, "once");
     pty.wait_until(|screen| screen.lines().any(|line| line.starts_with("cloned ")));
     assert_eq!(leave(pty).0, 0);
@@ -93,7 +95,7 @@ fn what_came_with_a_folder_is_asked_about_before_it_runs() {
 /// Opens a prompt for an agent.
 fn open_as(home: &Home, agent: &str) -> crate::pty::Pty {
     let mut pty = crate::pty::Pty::start(home.command(&["repl", "--as", agent]), 100);
-    pty.wait_for("Ctrl-D leaves");
+    pty.wait_for("Ctrl-D exits");
     pty.wait_for(&format!("switchboard ({agent})> "));
     pty
 }
@@ -126,11 +128,11 @@ fn an_agent_at_its_own_prompt_is_asked_nothing_and_approves_nothing() {
         "import claude-code --yes",
     ] {
         enter(&mut pty, line);
-        pty.wait_for("that is for the person");
+        pty.wait_for("only the person can");
     }
     let screen = pty.written();
     assert_eq!(leave(pty).0, 0, "{screen}");
-    for question in ["Allow?", "Use it?", "[y/N]"] {
+    for question in ["Allow?", "Approve?", "[y/N]"] {
         assert!(!screen.contains(question), "{screen}");
     }
     assert!(
@@ -149,7 +151,7 @@ fn an_agent_at_its_own_prompt_cannot_put_its_role_down() {
     let mut pty = open_as(&home, "planner");
     for line in ["as me", "as other", "as owner"] {
         enter(&mut pty, line);
-        pty.wait_for("that is for the person");
+        pty.wait_for("only the person can");
         pty.wait_for("switchboard (planner)> ");
     }
     enter(&mut pty, "reload");
@@ -203,7 +205,7 @@ fn an_agent_at_its_own_prompt_reads_and_writes_no_files_of_the_person() {
         "prompt one/greeting name=Ada --save new",
     ] {
         enter(&mut pty, line);
-        pty.wait_for("that is for the person");
+        pty.wait_for("only the person can");
     }
     // What is no file is still a value.
     enter(&mut pty, "call one/echo message=a=@b");

@@ -52,6 +52,25 @@ fn ctrl_c_cancels_the_call_and_gives_the_prompt_back() {
 }
 
 #[test]
+fn ctrl_c_on_a_typed_line_clears_it_and_nothing_else() {
+    let mut pty = open(&Home::new());
+    pty.send(b"call demo/echo message=never");
+    pty.wait_until(|screen| screen.ends_with("message=never"));
+    pty.send(b"\x03");
+    pty.wait_until(|screen| screen.trim_end().ends_with("switchboard>"));
+    assert!(!pty.written().contains("Ctrl-C again"), "{}", pty.screen());
+    // A second one is the first on an empty line.
+    pty.send(b"\x03");
+    pty.wait_for("Ctrl-C again");
+    pty.wait_for(READY);
+    enter(&mut pty, "call demo/echo message=cleared");
+    shows(&pty, "\ncleared\n");
+    let (code, screen) = leave(pty);
+    assert_eq!(code, 0);
+    assert!(!screen.contains("\nnever"), "{screen}");
+}
+
+#[test]
 fn a_call_that_is_given_up_is_cancelled_on_the_wire() {
     for era in ["legacy", "modern"] {
         let home = home(&json!({"one": entry(&["--era", era])}), &json!({}));
@@ -74,7 +93,7 @@ fn a_call_that_is_given_up_is_cancelled_on_the_wire() {
         shows(&pty, "cancelled");
         assert_eq!(leave(pty).0, 0);
         assert!(is_sent("notifications/cancelled"), "{era}");
-        assert!(is_sent("the user has cancelled it"), "{era}");
+        assert!(is_sent("cancelled by the user"), "{era}");
     }
 }
 

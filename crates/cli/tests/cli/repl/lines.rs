@@ -5,7 +5,8 @@ use serde_json::json;
 use super::{READY, entry, home, open};
 use crate::home::Home;
 use crate::pty::Pty;
-use crate::run::Run;
+use crate::run::{Run, command};
+use crate::script::Script;
 
 fn piped(home: &Home, lines: &str) -> Run {
     Run::reading(home.command(&["repl"]), lines)
@@ -92,4 +93,24 @@ fn signals_end_it_and_its_servers() {
         assert_eq!(ended, code, "{name}");
         assert!(!kill("-0", &server), "{name}: its server is gone");
     }
+}
+
+#[test]
+fn a_failed_list_is_read_again_on_the_same_connection() {
+    let server = Script::new(
+        "LISTED = 0\ndef list_tools(request):\n    global LISTED\n    LISTED += 1\n    \
+         if LISTED == 1:\n        refuse(request, -32000, 'warming up')\n    \
+         else:\n        answer(request, {'tools': [tool('listed')]})\n\
+         def call(request):\n    answer(request, text(f'listed {LISTED} times'))",
+    );
+    let line = server.command();
+    let input = "tools stdio\n/mcp retry stdio\ntools stdio\ncall stdio/listed\n";
+    let run = Run::reading(command(&["repl", "--stdio", &line]), input);
+    // A new process would have refused its first list.
+    let times = run.stdout.lines().find_map(|line| {
+        let times = line.strip_prefix("listed ")?.strip_suffix(" times")?;
+        times.parse::<u32>().ok()
+    });
+    assert!(times.is_some_and(|times| times >= 2), "{run:?}");
+    assert!(run.stderr.matches("warming up").count() <= 2, "{run:?}");
 }

@@ -231,7 +231,7 @@ fn a_question_that_is_taken_back_leaves_nothing_behind() {
         .wait_until(|screen| screen.ends_with("half of it"));
     let back = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "first"}});
     stage.say(&[back]);
-    stage.pty.wait_for("(the question was taken back)");
+    stage.pty.wait_for("(the question was withdrawn)");
     stage.pty.wait_for(READY);
     stage.say(&[form("second", &["one"])]);
     stage.pty.wait_for("Answer it?");
@@ -255,7 +255,7 @@ fn what_was_meant_for_a_question_is_no_answer_to_the_one_in_its_place() {
     stage.pty.wait_for("Answer it?");
     let back = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "first"}});
     stage.say(&[back, form("second", &["one"])]);
-    stage.pty.wait_for("(the question was taken back)");
+    stage.pty.wait_for("(the question was withdrawn)");
     stage.pty.send(b"y\r");
     stage.pty.wait_for("about second");
     stage.pty.wait_for("Answer it?");

@@ -30,7 +30,7 @@ fn every_slash_command_works() {
     enter(&mut pty, "/mcp connect two");
     shows(&pty, "8 tools");
     enter(&mut pty, "/mcp tools two");
-    shows(&pty, "whoami()");
+    shows(&pty, "whoami");
     enter(&mut pty, "/mcp resources one");
     shows(&pty, "file:///readme.txt");
     enter(&mut pty, "/mcp prompts one");
@@ -108,13 +108,15 @@ fn what_is_added_can_be_used_at_once_and_reloading_keeps_what_was_connected() {
 fn what_is_not_understood_is_said_with_a_way_on() {
     let mut pty = open(&Home::new());
     enter(&mut pty, "tolls");
-    shows(&pty, "'tools'");
+    shows(&pty, "did you mean `tools`?");
+    enter(&mut pty, "tools | head");
+    shows(&pty, "no pipes or redirections here");
     enter(&mut pty, "call 'unfinished");
-    shows(&pty, "a quote does not end");
+    shows(&pty, "a quote is not closed");
     enter(&mut pty, "help call");
     shows(&pty, "key:=JSON");
     enter(&mut pty, "test-server");
-    shows(&pty, "this is for the command line");
+    shows(&pty, "this command does not run at the prompt");
     enter(&mut pty, "help");
     shows(&pty, "reload");
     assert_eq!(leave(pty).0, 0);

@@ -117,7 +117,7 @@ fn a_question_is_asked_safely() {
         let file = json!({"mcpServers": {"asked": entry}});
         home.write("p/.mcp.json", &file.to_string());
         let mut pty = Pty::start(home.command(&["tools", "asked"]), 80);
-        pty.wait_for("Use it?");
+        pty.wait_for("Approve?");
         pty.send(b"n\r");
         let (_, written) = pty.transcript();
         assert!(written.contains("ZQ"), "{written}");

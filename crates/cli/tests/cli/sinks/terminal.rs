@@ -86,7 +86,7 @@ fn a_prompt_obeys_nothing_that_a_server_says() {
         let attacker = Attacker::new(mode);
         let home = home(&attacker);
         let mut pty = Pty::start(home.command(&[]), 100);
-        pty.wait_for("Ctrl-D leaves");
+        pty.wait_for("Ctrl-D exits");
         pty.wait_until(|screen| {
             screen
                 .lines()
@@ -110,9 +110,17 @@ fn a_prompt_obeys_nothing_that_a_server_says() {
         }
         // What can stand here is shown below, and what it is about beside it.
         pty.send(b"call s/\t");
-        pty.wait_until(|screen| screen.matches("s/").count() > 3);
+        pty.wait_until(|screen| screen.contains("s/rows") && screen.contains("s/text"));
+        // It clears the line, with the menu below it.
         pty.send(b"\t\t\x03");
-        pty.wait_for("Ctrl-C again");
+        pty.wait_until(|screen| {
+            let last = screen.trim_end().lines().last();
+            last.is_some_and(|line| line.trim_end() == "switchboard>")
+        });
+        // The prompt takes lines as before.
+        pty.send(b"help\r");
+        pty.wait_for("reload");
+        pty.wait_until(|screen| screen.trim_end().ends_with("switchboard>"));
         pty.send(b"\x04");
         let (code, written) = pty.transcript();
         check(&written, &format!("a prompt ({mode})"));

@@ -12,7 +12,7 @@ const ADDRESS: &str =
 
 /// Waits for the question whether to go to the usual address, and types something there.
 fn visits(pty: &mut Pty, typed: &str) {
-    pty.wait_for("The server \"kit\" wants to send you to an address:");
+    pty.wait_for("The server \"kit\" asks you to open this URL:");
     pty.wait_for("  | Please go to this address, and come back.");
     pty.wait_for(ADDRESS);
     pty.wait_for("Open it in a browser?");
@@ -71,11 +71,11 @@ fn ctrl_c_at_an_address_ends_the_command_or_goes_back_to_the_prompt() {
 #[test]
 fn nobody_is_sent_anywhere_where_nobody_is() {
     for era in ERAS {
+        // A pipe does not declare that it can send people anywhere, and so the tool fails.
         let run = home(era).run(&["call", "kit/visit"]);
-        assert_eq!(
-            (run.code, run.stdout.as_str()),
-            (Some(0), "The visit was declined.\n")
-        );
+        assert_ne!(run.code, Some(0), "{era}: {run:?}");
+        let text = format!("{}{}", run.stdout, run.stderr);
+        assert!(text.contains("elicitation"), "{era}: {text}");
     }
 }
 
@@ -84,25 +84,20 @@ fn a_call_that_is_refused_until_the_visit_is_made_again() {
     let home = home("legacy");
     let mut pty = run(&home, &["call", "kit/visit", "by_error=true"]);
     visits(&mut pty, "m\r");
-    pty.wait_for("Enter when you are done there");
+    pty.wait_for("Enter when you are done");
     enter(&mut pty, "");
     pty.wait_for("Called again after the visit.");
     ends(pty);
     let mut pty = open(&home);
     enter(&mut pty, "call kit/visit by_error=true");
     visits(&mut pty, "m\r");
-    pty.wait_for("Enter when you are done there");
+    pty.wait_for("Enter when you are done");
     enter(&mut pty, "");
     pty.wait_for("Called again after the visit.");
     leave(pty);
     let refused = home.run(&["call", "kit/visit", "by_error=true"]);
     assert_ne!(refused.code, Some(0), "{refused:?}");
-    assert!(
-        refused
-            .stderr
-            .contains("a visit to an address is required first"),
-        "{refused:?}"
-    );
+    assert!(refused.stdout.contains("elicitation"), "{refused:?}");
 }
 
 #[test]

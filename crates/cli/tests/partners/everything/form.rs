@@ -13,8 +13,8 @@ type Wrong = Option<(&'static str, &'static str)>;
 
 /// What is asked for, what is wrong, and what is typed in the end.
 const FIELDS: [(&str, Wrong, &str); 13] = [
-    ("name: ", Some(("", "an answer is needed")), "Ada Lovelace"),
-    ("check: ", Some(("maybe", "yes or no is wanted")), "yes"),
+    ("name: ", Some(("", "a value is required")), "Ada Lovelace"),
+    ("check: ", Some(("maybe", "enter yes or no")), "yes"),
     ("firstLine [It was a dark and stormy night.]: ", None, ""),
     (
         "email: ",
@@ -23,11 +23,7 @@ const FIELDS: [(&str, Wrong, &str); 13] = [
     ),
     ("homepage: ", None, "https://example.com/ada"),
     ("birthdate: ", Some(("1815-12-32", "date")), "1815-12-10"),
-    (
-        "integer [42]: ",
-        Some(("101", "100 is the largest that is taken")),
-        "7",
-    ),
+    ("integer [42]: ", Some(("101", "must be at most 100")), "7"),
     ("number [3.14]: ", None, "2.5"),
     ("untitledSingleSelectEnum [Monica]: ", None, "Chandler"),
     ("untitledMultipleSelectEnum [Guitar]: ", None, "Piano, 5"),
@@ -71,7 +67,7 @@ fn fills_in(pty: &mut Pty) {
         enter(pty, right);
     }
     for shown in [
-        "To be sent to \"everything\":",
+        "This will be sent to \"everything\":",
         "  String: Ada Lovelace\r\n",
         "  Boolean: yes\r\n",
         "  Untitled Multiple Select Enum: Piano, Bass\r\n",

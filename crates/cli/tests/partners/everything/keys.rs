@@ -62,7 +62,7 @@ fn a_terminal_that_can_do_nothing_is_enough_for_questions() {
     enter(&mut pty, "y");
     pty.wait_for("name: ");
     enter(&mut pty, "Ada");
-    // Everything else may be left out, or has a default.
+    // Everything else is optional, or has a default.
     for name in [
         "check: ",
         "firstLine [",

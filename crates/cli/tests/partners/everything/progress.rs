@@ -81,7 +81,7 @@ fn ctrl_c_during_a_bar_leads_back_to_the_prompt() {
     pty.wait_for("calling everything/trigger-long-running-operation [");
     pty.send(b"\x03");
     pty.wait_for("cancelled");
-    is_cancelled(&stage, "the user has cancelled it");
+    is_cancelled(&stage, "cancelled by the user");
     is_back(&mut pty);
     leave(pty);
 }

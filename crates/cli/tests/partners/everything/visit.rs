@@ -36,20 +36,20 @@ fn line(words: &[&str]) -> String {
 
 /// Waits for the question whether to go to the address of [`ASKS`].
 fn asks(pty: &mut Pty) {
-    pty.wait_for("The server \"everything\" wants to send you to an address:");
+    pty.wait_for("The server \"everything\" asks you to open this URL:");
     pty.wait_for("  | Please open the link to complete this action.");
     pty.wait_for("  https://login.example.com/in?to=a&b=2\r\n          ^^^^^^^^^^^^^^^^^ the host");
-    pty.wait_for("Open it in a browser? [y]es, [m]yself, [d]ecline, [c]ancel: ");
+    pty.wait_for("Open it in a browser? [y]es, [m]anually, [d]ecline, [c]ancel: ");
 }
 
 /// Waits for the question whether to go where one has to have been first.
 fn asks_first(pty: &mut Pty) {
-    pty.wait_for("The server \"everything\" wants to send you to an address:");
+    pty.wait_for("The server \"everything\" asks you to open this URL:");
     pty.wait_for("  | Open this link to satisfy the prerequisite");
     pty.wait_for(
         "  https://modelcontextprotocol.io/\r\n          ^^^^^^^^^^^^^^^^^^^^^^^ the host",
     );
-    pty.wait_for("Open it in a browser? [y]es, [m]yself, [d]ecline, [c]ancel: ");
+    pty.wait_for("Open it in a browser? [y]es, [m]anually, [d]ecline, [c]ancel: ");
 }
 
 /// Waits until so many addresses were opened, and gives them.
@@ -171,7 +171,7 @@ fn goes_to_both(pty: &mut Pty, stage: &Stage) {
     asks_first(pty);
     enter(pty, "y");
     assert_eq!(opened(stage, 1), ["1:https://modelcontextprotocol.io/"]);
-    pty.wait_for("Enter when you are done there");
+    pty.wait_for("Enter when you are done");
     enter(pty, "");
     asks(pty);
     enter(pty, "y");
@@ -214,7 +214,7 @@ fn a_call_that_fails_is_not_made_again_where_nobody_goes() {
         let mut pty = run(&stage, &[&ASKS[..], &[FAILS_FIRST]].concat());
         asks_first(&mut pty);
         pty.send(typed.as_bytes());
-        pty.wait_for("This request requires browser-based authorization.");
+        pty.wait_for("This request requires browser-based");
         assert_eq!(pty.finish().0, 5, "{typed:?}");
         assert_eq!(calls(&stage), 1, "{typed:?}");
         assert!(!is_opened(&stage));
@@ -229,7 +229,7 @@ fn ctrl_c_gives_a_call_up_that_waits_for_somebody_to_be_elsewhere() {
     enter(&mut pty, &call);
     asks_first(&mut pty);
     pty.send(b"\x03");
-    pty.wait_for("This request requires browser-based authorization.");
+    pty.wait_for("This request requires browser-based");
     is_back(&mut pty);
     // The server remembers that it has sent somebody away, so that this is its question.
     enter(&mut pty, &call);
@@ -240,9 +240,9 @@ fn ctrl_c_gives_a_call_up_that_waits_for_somebody_to_be_elsewhere() {
     enter(&mut pty, &call);
     asks_first(&mut pty);
     enter(&mut pty, "m");
-    pty.wait_for("Enter when you are done there");
+    pty.wait_for("Enter when you are done");
     pty.send(b"\x03");
-    pty.wait_for("This request requires browser-based authorization.");
+    pty.wait_for("This request requires browser-based");
     is_back(&mut pty);
     leave(pty);
     assert!(!is_opened(&stage));

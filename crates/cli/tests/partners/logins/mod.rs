@@ -7,11 +7,9 @@ mod oidc;
 mod oidc_clients;
 mod own_issuers;
 
-use std::fs;
 use std::ops::Deref;
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use switchboard_tests::browser::{Browser, Page};
@@ -23,8 +21,6 @@ use crate::home::Home;
 use crate::pty::Pty;
 use crate::run::Run;
 
-/// The longest wait for a browser to be opened.
-const PATIENCE: Duration = Duration::from_secs(30);
 const ASKED: &str = "Log in there? [y/N] ";
 const PASTE: &str = "paste the address that it ended at: ";
 
@@ -102,17 +98,7 @@ impl Stage {
 
     /// Waits for the address that the browser was to open.
     fn opened(&self) -> String {
-        let file = self.home.path("opened");
-        let ends = Instant::now() + PATIENCE;
-        loop {
-            let text = fs::read_to_string(&file).unwrap_or_default();
-            if text.ends_with('\n') {
-                fs::remove_file(&file).unwrap();
-                return text.trim().strip_prefix("1:").unwrap().to_owned();
-            }
-            assert!(Instant::now() < ends, "no browser was opened");
-            std::thread::yield_now();
-        }
+        self.home.opened_address()
     }
 
     /// Logs in at a terminal: the person says yes, and the browser comes back to the program.

@@ -71,7 +71,7 @@ fn an_address_is_shown_and_the_visit_is_told() {
     for launch in asking() {
         let stage = stage(&launch);
         let mut pty = stage.start(&["call", "partner/ask_url"]);
-        pty.wait_for("The server \"partner\" wants to send you to an address:\r\n  | Sign in");
+        pty.wait_for("The server \"partner\" asks you to open this URL:\r\n  | Sign in");
         pty.wait_for(SHOWN);
         answer(&mut pty, &[("Open it in a browser?", "m")]);
         pty.wait_for("accept\r\n");

@@ -85,6 +85,13 @@ async fn age(authorizer: &Authorizer, seconds: u64) {
     authorizer.adopt(aged).expect("a token");
 }
 
+/// Two processes that share a store.
+fn authorizers_of_one_store(net: &Arc<Net>) -> (Authorizer, Authorizer) {
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    let one = authorizer_with(net, OAuthSettings::default(), Arc::clone(&store));
+    (one, authorizer_with(net, OAuthSettings::default(), store))
+}
+
 #[tokio::test]
 async fn a_rejected_token_is_renewed_once_and_the_request_sent_again() {
     let (issuer, net) = Rotating::net(3600);
@@ -133,9 +140,7 @@ async fn many_refusals_at_once_are_one_renewal() {
 #[tokio::test]
 async fn two_that_share_a_store_renew_once_and_adopt() {
     let (issuer, net) = Rotating::net(3600);
-    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
-    let first = authorizer_with(&net, OAuthSettings::default(), Arc::clone(&store));
-    let second = authorizer_with(&net, OAuthSettings::default(), store);
+    let (first, second) = authorizers_of_one_store(&net);
     log_in(&first).await.expect("a login");
     assert_eq!(token_in_use(&second).await, "Bearer access-1");
     let (one, two) = tokio::join!(
@@ -150,9 +155,7 @@ async fn two_that_share_a_store_renew_once_and_adopt() {
 #[tokio::test]
 async fn a_token_of_another_process_that_has_expired_is_renewed_and_not_adopted() {
     let (issuer, net) = Rotating::net(3600);
-    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
-    let one = authorizer_with(&net, OAuthSettings::default(), Arc::clone(&store));
-    let other = authorizer_with(&net, OAuthSettings::default(), store);
+    let (one, other) = authorizers_of_one_store(&net);
     log_in(&one).await.expect("a login");
     assert_eq!(token_in_use(&other).await, "Bearer access-1");
     assert!(matches!(refuse(&one, 401, REJECTED).await, Decision::Retry));
@@ -169,9 +172,7 @@ async fn a_token_of_another_process_that_has_expired_is_renewed_and_not_adopted(
 #[tokio::test]
 async fn a_token_of_another_process_that_is_refused_too_is_renewed() {
     let (issuer, net) = Rotating::net(3600);
-    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
-    let one = authorizer_with(&net, OAuthSettings::default(), Arc::clone(&store));
-    let other = authorizer_with(&net, OAuthSettings::default(), store);
+    let (one, other) = authorizers_of_one_store(&net);
     log_in(&one).await.expect("a login");
     assert_eq!(token_in_use(&other).await, "Bearer access-1");
     assert!(matches!(refuse(&one, 401, REJECTED).await, Decision::Retry));
@@ -492,9 +493,7 @@ async fn a_refresh_that_is_refused_with_status_401_needs_a_login() {
 #[tokio::test]
 async fn a_needed_login_is_known_until_another_one_took_place() {
     let (_, net) = Rotating::net(3600);
-    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
-    let one = authorizer_with(&net, OAuthSettings::default(), Arc::clone(&store));
-    let other = authorizer_with(&net, OAuthSettings::default(), store);
+    let (one, other) = authorizers_of_one_store(&net);
     assert_eq!(one.needed_login(), None);
     let error = gave_up(refuse(&one, 401, "Bearer scope=\"a\"").await);
     assert_eq!(one.needed_login().as_ref(), error.needs_login());

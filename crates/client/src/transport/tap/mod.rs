@@ -33,7 +33,7 @@ const SLACK: usize = 4 * 1024;
 /// The limits of a tap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct TapBounds {
+pub struct TapLimits {
     /// Maximum number of messages kept for a slow reader; the oldest are dropped first, and
     /// counted.
     pub messages: usize,
@@ -43,7 +43,7 @@ pub struct TapBounds {
     pub text_bytes: usize,
 }
 
-impl Default for TapBounds {
+impl Default for TapLimits {
     fn default() -> Self {
         Self {
             messages: 16 * 1024,
@@ -73,10 +73,10 @@ impl Tap {
     /// Creates a tap and the reader of its messages.
     ///
     /// ```
-    /// use switchboard_client::transport::{Tap, TapBounds, Watched};
+    /// use switchboard_client::transport::{Tap, TapLimits, Watched};
     ///
     /// # async fn example() {
-    /// let (tap, mut wire) = Tap::new(&TapBounds::default());
+    /// let (tap, mut wire) = Tap::new(&TapLimits::default());
     /// // The host takes it: `Host::builder().tap(&tap)`.
     /// drop(tap);
     /// while let Some(passed) = wire.next().await {
@@ -87,12 +87,12 @@ impl Tap {
     /// }
     /// # }
     /// ```
-    pub fn new(bounds: &TapBounds) -> (Self, Wire) {
-        let TapBounds {
+    pub fn new(limits: &TapLimits) -> (Self, Wire) {
+        let TapLimits {
             messages,
             bytes,
             text_bytes,
-        } = *bounds;
+        } = *limits;
         let ring = Arc::new(Ring::new(messages, bytes));
         let wire = Wire::new(Arc::clone(&ring), text_bytes);
         (Self(Arc::new(TapSender { ring, text_bytes })), wire)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use switchboard_wire::Tool;
 
-use super::super::{Bounds, Freshness, ItemKind, Notice, Problem};
+use super::super::{CatalogLimits, Freshness, ItemKind, Notice, Problem};
 use super::{prompt, read, resource, server, template, tool, tools};
 use crate::spec::{NameStyle, ToolFilter};
 
@@ -63,10 +63,7 @@ fn of_two_tools_with_one_name_the_first_stays() {
         .tools(vec![tool("a", "first"), tool("b", ""), tool("a", "second")])
         .build(None);
     assert_eq!(part.tool("a").unwrap().description(), Some("first"));
-    assert_eq!(
-        notices(&part),
-        ["tool \"a\": left out: one of that name came before it"]
-    );
+    assert_eq!(notices(&part), ["tool \"a\": left out: duplicate name"]);
 }
 
 #[test]
@@ -233,7 +230,7 @@ fn what_was_noticed_while_reading_comes_first() {
         [
             "tool \"x\\u{1b}[2J\": left out: inputSchema: missing",
             "prompts: list cut: there are more than 100 pages",
-            "tool \"a\": left out: one of that name came before it",
+            "tool \"a\": left out: duplicate name",
         ]
     );
 }
@@ -275,13 +272,13 @@ fn another_name_or_other_bounds_make_a_new_entry() {
     let styled = server("s").style(NameStyle::Single).tools(tools(&["a"]));
     let styled = styled.build(Some(&before));
     assert_eq!(styled.tools()[0].exposed(), "mcp_s_a");
-    let bounds = Bounds {
+    let limits = CatalogLimits {
         description_bytes: 3,
-        ..Bounds::default()
+        ..CatalogLimits::default()
     };
     let described = || server("s").tools(vec![tool("a", "long text")]);
     let before = described().build(None);
-    let bounded = described().bounds(bounds).build(Some(&before));
+    let bounded = described().limits(limits).build(Some(&before));
     assert_eq!(
         bounded.tools()[0].description(),
         Some("lon… (6 more bytes)")

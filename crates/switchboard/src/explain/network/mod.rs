@@ -84,8 +84,8 @@ pub(super) fn silence(after: Duration, place: Place<'_>) -> Diagnosis {
         ),
         causes: lines(&[
             "it is busy, or waits for something itself: a login, another service",
-            "something between here and there takes connections and passes nothing on",
-            "what listens there is no MCP server",
+            "a proxy or load balancer accepts connections but passes nothing on",
+            "the program that listens there is not an MCP server",
         ]),
         ..Diagnosis::default()
     };
@@ -115,16 +115,16 @@ fn resolve(fault: &Fault, what: &str) -> Diagnosis {
 
 fn forbidden(what: &str) -> Diagnosis {
     Diagnosis {
-        title: "the server's address is one that is never connected to".to_owned(),
+        title: "Switchboard never connects to this server's address".to_owned(),
         facts: vec![("reason", what.to_owned())],
         causes: lines(&[
-            "the name leads to an address where machines keep credentials, or to none that one \
-             server has",
-            "somebody made a public name lead into this network",
+            "the name resolves to an address of a cloud metadata service, or to one that is not a \
+             single server's",
+            "a public name resolves to an address in this network",
         ]),
         steps: advice(&[
-            "write the URL of the server itself",
-            "if that address is meant, and yours: add it to `allowed_addresses` under `network` in your own config file",
+            "use the URL of the server itself",
+            "if the address is right, and yours: add it to `allowed_addresses` under `network` in your own config file",
         ]),
         ..Diagnosis::default()
     }
@@ -145,8 +145,8 @@ fn connect(fault: &Fault, what: &str) -> Diagnosis {
         (
             format!("no connection to {place}"),
             lines(&[
-                "the machine is off, or a firewall drops what is sent to it",
-                "the network can only be left through a proxy",
+                "the machine is off, or a firewall blocks the connection",
+                "this network requires a proxy",
             ]),
         )
     };
@@ -166,10 +166,10 @@ fn connect(fault: &Fault, what: &str) -> Diagnosis {
 fn interrupted(fault: &Fault, what: &str) -> Diagnosis {
     let mut causes = lines(&[
         "the server ended or was restarted",
-        "something between here and there has a time limit of its own",
+        "a proxy in between has a time limit of its own",
     ]);
     if fault.url.starts_with("http://") {
-        causes.push("the port speaks TLS: the URL begins with https then".to_owned());
+        causes.push("the port uses TLS, so the URL must begin with https".to_owned());
     }
     Diagnosis {
         title: "the connection was lost before the answer was complete".to_owned(),
@@ -188,15 +188,23 @@ fn redirect(fault: &Fault, status: u16, location: &str, what: &str) -> Diagnosis
     // Older HTTP+SSE transport: not a redirect, but the endpoint in the first event.
     if status == 200 {
         return Diagnosis {
-            title: "the server wants messages posted to another place".to_owned(),
-            facts: vec![("leads to", aim), ("reason", what.to_owned())],
-            causes: lines(&["it is behind a proxy, and does not know its public address"]),
-            steps: advice(&["tell the server its public address"]),
+            title: format!(
+                "the server's `endpoint` is on another origin: {}",
+                origin(&aim)
+            ),
+            facts: vec![("endpoint", aim.clone()), ("reason", what.to_owned())],
+            causes: lines(&["it is behind a proxy, and does not know its public URL"]),
+            steps: vec![
+                "configure the server's public URL in the server".into(),
+                Step::FollowRedirect {
+                    url: other_origin(&aim, &fault.url),
+                },
+            ],
             ..Diagnosis::default()
         };
     }
     Diagnosis {
-        title: "the server sent us elsewhere, where what you send is not taken to".to_owned(),
+        title: "the server redirects to another place, and Switchboard does not follow".to_owned(),
         facts: vec![
             ("status", status::status_name(status)),
             ("leads to", aim.clone()),
@@ -204,7 +212,7 @@ fn redirect(fault: &Fault, status: u16, location: &str, what: &str) -> Diagnosis
         ],
         causes: lines(&[
             "the server has moved, or the URL lacks a slash, a prefix or the s of https",
-            "a sign-in page stands before the server",
+            "a sign-in page is in front of the server",
         ]),
         steps: vec![Step::FollowRedirect { url: aim }],
         ..Diagnosis::default()
@@ -216,15 +224,15 @@ fn content_type(fault: &Fault, found: &str, excerpt: &str) -> Diagnosis {
     let is_page = found.contains("html") || excerpt.trim_start().starts_with('<');
     let (title, causes) = if is_page {
         (
-            "the server answered with a web page, not with a message".to_owned(),
+            "the server answered with a web page, not with an MCP message".to_owned(),
             lines(&[
                 "the URL is that of a website, not of an MCP server",
-                "a sign-in page or a proxy answers in its place",
+                "a sign-in page or a proxy answers instead",
             ]),
         )
     } else {
         (
-            format!("the server answered with {found}, which is no message"),
+            format!("the server answered with {found}, which is not an MCP message"),
             lines(&["the URL is not that of an MCP server"]),
         )
     };
@@ -240,11 +248,11 @@ fn content_type(fault: &Fault, found: &str, excerpt: &str) -> Diagnosis {
 
 fn no_answer(fault: &Fault, what: &str) -> Diagnosis {
     Diagnosis {
-        title: "the server took the request and gave no answer to it".to_owned(),
+        title: "the server accepted the request but did not answer it".to_owned(),
         facts: vec![("reason", what.to_owned())],
         causes: lines(&[
-            "the server speaks the older HTTP+SSE there",
-            "it is a mistake of the server, or of a proxy before it",
+            "the server uses the older HTTP+SSE transport there",
+            "this is a bug in the server, or in a proxy in front of it",
         ]),
         steps: vec![try_sse(&fault.url)],
         ..Diagnosis::default()
@@ -261,29 +269,29 @@ fn stream_refused() -> Diagnosis {
 
 fn session_lost(what: &str) -> Diagnosis {
     Diagnosis {
-        title: "the server has forgotten the session, and gave no new one".to_owned(),
+        title: "the server has lost the session, and did not start a new one".to_owned(),
         facts: vec![("reason", what.to_owned())],
         causes: lines(&[
             "it was restarted",
-            "there are several of it, and each remembers its own sessions only",
+            "several instances run, and each knows only its own sessions",
         ]),
-        steps: advice(&["try again: the next call begins a session of its own"]),
+        steps: advice(&["try again: the next call starts a new session"]),
         ..Diagnosis::default()
     }
 }
 
 fn session_id(what: &str) -> Diagnosis {
     Diagnosis {
-        title: "the server gave a session id that cannot be used".to_owned(),
-        facts: vec![("what is wrong", what.to_owned())],
-        causes: lines(&["it is a mistake of the server"]),
+        title: "the server sent an invalid session id".to_owned(),
+        facts: vec![("problem", what.to_owned())],
+        causes: lines(&["this is a bug in the server"]),
         ..Diagnosis::default()
     }
 }
 
 fn left_alone(fault: &Fault, wait: Duration) -> Diagnosis {
     Diagnosis {
-        title: "the server failed so often that it is left alone for a while".to_owned(),
+        title: "the server failed too often; Switchboard waits before it tries again".to_owned(),
         facts: vec![("for", calls::seconds(wait))],
         steps: vec![
             "see the server's own log".into(),
@@ -320,6 +328,12 @@ fn try_sse(url: &str) -> Step {
     Step::TrySse {
         url: url.to_owned(),
     }
+}
+
+/// Returns the tried path on the origin of another URL.
+fn other_origin(aim: &str, tried: &str) -> String {
+    let path = tried.get(origin(tried).len()..).unwrap_or_default();
+    format!("{}{path}", origin(aim))
 }
 
 /// Scheme, host and port of a URL that was made safe to show.

@@ -110,7 +110,7 @@ fn unauthorized(fault: &Fault, challenge: Option<&str>, place: Place<'_>) -> Dia
         });
     }
     Diagnosis {
-        title: "the server wants to know who you are".to_owned(),
+        title: "the server requires authentication".to_owned(),
         causes: lines(&[cause]),
         steps,
         ..Diagnosis::default()
@@ -127,10 +127,10 @@ fn demanded_scopes(challenge: &str) -> Vec<String> {
 
 fn forbidden(fault: &Fault) -> Diagnosis {
     Diagnosis {
-        title: "the server does not let you in".to_owned(),
+        title: "the server denies access".to_owned(),
         causes: lines(&[
-            "the token lacks a right that is needed here, or there is none",
-            "the server takes requests for certain host names only, and the URL has another one",
+            "the token lacks a permission, or no token was sent",
+            "the server accepts only certain host names, and the URL has another",
         ]),
         steps: vec![with_token(&fault.url)],
         ..Diagnosis::default()
@@ -142,7 +142,7 @@ fn not_found(fault: &Fault) -> Diagnosis {
         title: "there is no MCP server at this path".to_owned(),
         causes: lines(&[
             "the path of the URL is wrong",
-            "some servers say so to whoever may not see them",
+            "some servers answer so when you have no access",
         ]),
         steps: other_paths(&fault.url),
         ..Diagnosis::default()
@@ -153,9 +153,9 @@ fn not_allowed(fault: &Fault) -> Diagnosis {
     let mut steps = vec![try_sse(&fault.url)];
     steps.extend(other_paths(&fault.url));
     Diagnosis {
-        title: "what is at this path takes no messages".to_owned(),
+        title: "this path does not accept MCP messages".to_owned(),
         causes: lines(&[
-            "the server speaks the older HTTP+SSE there",
+            "the server uses the older HTTP+SSE transport there",
             "the path of the URL is wrong",
         ]),
         steps,
@@ -165,7 +165,7 @@ fn not_allowed(fault: &Fault) -> Diagnosis {
 
 fn proxy() -> Diagnosis {
     Diagnosis {
-        title: "the proxy wants to know who you are".to_owned(),
+        title: "the proxy requires authentication".to_owned(),
         steps: advice(&["`export HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT`"]),
         ..Diagnosis::default()
     }
@@ -173,8 +173,8 @@ fn proxy() -> Diagnosis {
 
 fn too_often() -> Diagnosis {
     Diagnosis {
-        title: "the server was asked too often".to_owned(),
-        causes: lines(&["it limits how many requests it takes in a while, or with one token"]),
+        title: "the server received too many requests".to_owned(),
+        causes: lines(&["it limits the number of requests in a period, or per token"]),
         ..Diagnosis::default()
     }
 }
@@ -187,11 +187,11 @@ fn diagnose_server_fault(status: u16) -> Diagnosis {
         ),
         503 => (
             "the server is not available",
-            "it is starting, overloaded or being worked on",
+            "it is starting, overloaded or under maintenance",
         ),
         _ => (
             "the server failed",
-            "it is a mistake of the server's: its log says more",
+            "this is a bug in the server: its log says more",
         ),
     };
     Diagnosis {
@@ -209,12 +209,12 @@ fn other(status: u16, url: &str, excerpt: &str) -> Diagnosis {
     let (causes, steps) = if url.starts_with("http://") && is_tls {
         let secure = url.replacen("http://", "https://", 1);
         (
-            lines(&["the port speaks TLS, and the URL begins with http"]),
+            lines(&["the port uses TLS, but the URL begins with http"]),
             vec![try_url(&secure)],
         )
     } else {
         (
-            lines(&["what is at this URL is no MCP server, or one of another version"]),
+            lines(&["there is no MCP server at this URL, or one of another version"]),
             other_paths(url),
         )
     };

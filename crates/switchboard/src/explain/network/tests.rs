@@ -192,7 +192,7 @@ fn a_web_page_is_called_one() {
     };
     assert_eq!(
         explained(URL, kind).title,
-        "the server answered with a web page, not with a message"
+        "the server answered with a web page, not with an MCP message"
     );
 }
 

@@ -17,13 +17,13 @@ pub(super) fn unproven(fault: &Fault, what: &str) -> Diagnosis {
             },
         ),
         Proof::None => (
-            format!("{place} does not speak TLS, and the URL begins with https"),
-            "what listens there speaks plain HTTP",
+            format!("{place} does not use TLS, but the URL begins with https"),
+            "the program that listens there uses plain HTTP",
             try_url(&fault.url.replacen("https://", "http://", 1)),
         ),
         Proof::Expired => (
-            format!("the certificate of {place} is out of date"),
-            "nobody has renewed it, or this machine's clock is wrong",
+            format!("the certificate of {place} has expired"),
+            "it was not renewed, or this machine's clock is wrong",
             "see what time it is here: `date`".into(),
         ),
         Proof::OtherName => (
@@ -40,7 +40,7 @@ pub(super) fn unproven(fault: &Fault, what: &str) -> Diagnosis {
     };
     Diagnosis {
         title,
-        facts: vec![("what is wrong", what.to_owned())],
+        facts: vec![("problem", what.to_owned())],
         causes: lines(&[cause]),
         steps: vec![step],
         ..Diagnosis::default()

@@ -64,10 +64,18 @@ impl fmt::Display for Step {
             }
             Self::PassVariable { name, entry } => write!(
                 f,
-                "name {name} in `env_passthrough` of {entry}, to pass it on although a user name is in it{}",
+                "name {name} in `env_passthrough` of {entry}, to pass it on although it contains a user name{}",
                 at(entry)
             ),
-            Self::NameVariables { entry } => write!(
+            Self::NameVariables {
+                name: Some(name),
+                entry,
+            } => write!(
+                f,
+                "pass {name} on: {entry} gets only the variables in `env` and `env_passthrough`{}",
+                at(entry)
+            ),
+            Self::NameVariables { entry, .. } => write!(
                 f,
                 "name the variables that it needs: {entry} gets only those in `env` and \
                  `env_passthrough`{}",
@@ -87,12 +95,10 @@ impl fmt::Display for Step {
                 at(entry)
             ),
             Self::ListLeftovers => {
-                f.write_str("look for processes that earlier runs have left behind")
+                f.write_str("look for processes that earlier runs have left running")
             }
-            Self::EndLeftovers => f.write_str("end the processes that are left"),
-            Self::UseProxy => {
-                f.write_str("behind a proxy: set `HTTPS_PROXY`, and let its value be used")
-            }
+            Self::EndLeftovers => f.write_str("end the processes that are still running"),
+            Self::UseProxy => f.write_str("behind a proxy: set `HTTPS_PROXY`, and allow its use"),
             Self::TrustAuthority { url } => write!(
                 f,
                 "if you trust it, name the certificate authority of {url} in `ca_file` under `network`"

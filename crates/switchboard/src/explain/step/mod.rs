@@ -138,6 +138,8 @@ pub enum Step {
     },
     /// Names the variables that a server needs: it gets no others.
     NameVariables {
+        /// The variable that the server misses, if it names one.
+        name: Option<String>,
         /// The server.
         entry: ServerEntry,
     },
@@ -273,7 +275,10 @@ impl Step {
             | Self::TrustAuthority { url }
             | Self::SendCredentials { url, .. } => url,
             Self::EditEntry { member, .. } => member,
-            Self::PassVariable { name, .. } => name,
+            Self::PassVariable { name, .. }
+            | Self::NameVariables {
+                name: Some(name), ..
+            } => name,
             Self::RunByHand {
                 command: Some(command),
                 ..

@@ -16,6 +16,7 @@ mod tests;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
+use switchboard_wire::Raw;
 use tokio::sync::{Mutex as Turn, watch};
 
 pub(super) use pinning::MemberBaseline;
@@ -225,19 +226,44 @@ impl Access {
             .await
     }
 
+    /// Decides about a call with these arguments, which the person sees if they are asked.
+    ///
+    /// # Errors
+    /// As [`Access::permit`].
+    pub(super) async fn permit_call(
+        &self,
+        caller: &Caller,
+        member: &Member,
+        entry: &ToolEntry,
+        arguments: &Raw,
+    ) -> Result<Permit, Decision> {
+        let request = Request::usual(caller, entry);
+        self.ask_if_needed(&request, member, Some(arguments)).await
+    }
+
     /// The same for another use than the usual one.
     pub(super) async fn permit_to(
         &self,
         request: &Request<'_>,
         member: &Member,
     ) -> Result<Permit, Decision> {
+        self.ask_if_needed(request, member, None).await
+    }
+
+    async fn ask_if_needed(
+        &self,
+        request: &Request<'_>,
+        member: &Member,
+        arguments: Option<&Raw>,
+    ) -> Result<Permit, Decision> {
         let decision = self.decide(request);
         match decision {
             Decision::Allow(_) => Ok(Permit { decision }),
             Decision::Deny(_) => Err(decision),
             Decision::Ask(reason, scope) => {
-                let ask =
-                    UseRequest::new(request, reason, scope, member.identity(), member.place());
+                let (identity, place) = (member.identity(), member.place());
+                let mut ask = UseRequest::new(request, reason, scope, identity, place);
+                ask.arguments = arguments.cloned();
                 let settled = self
                     .approvals
                     .settle(&ask, |request| self.operator.approve_use(request));

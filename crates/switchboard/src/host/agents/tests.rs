@@ -138,7 +138,7 @@ fn every_mistake_has_its_place_and_says_what_is_expected() {
             r#"{"pins": "on"}"#,
             ProblemKind::WrongType,
             (1, 10),
-            "four modes",
+            "unknown mode",
         ),
         (
             r#"{"pins": true}"#,

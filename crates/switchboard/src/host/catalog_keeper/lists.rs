@@ -35,6 +35,15 @@ impl Kinds {
         }
     }
 
+    /// Returns these lists and those.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            tools: self.tools || other.tools,
+            prompts: self.prompts || other.prompts,
+            resources: self.resources || other.resources,
+        }
+    }
+
     /// Returns true if a list is among them.
     pub(super) fn has(self, kind: ItemKind) -> bool {
         match kind {
@@ -88,11 +97,11 @@ impl CatalogKeeper {
         let previous = self.part(member);
         let previous = previous.as_deref();
         let mut notices = Vec::new();
-        let bounds = catalog::Bounds {
+        let limits = catalog::CatalogLimits {
             items: self.options.limits.items,
-            ..catalog::Bounds::default()
+            ..catalog::CatalogLimits::default()
         };
-        let mut builder = ServerCatalog::builder(member.name.clone()).bounds(bounds);
+        let mut builder = ServerCatalog::builder(member.name.clone()).limits(limits);
         macro_rules! list {
             ($kind:ident, $list:ident, $entry:ident) => {
                 let read = lists.$list.map(|read| (read, at));
@@ -149,7 +158,7 @@ impl CatalogKeeper {
                 None
             }
             Some((Err(error), _)) => {
-                let error = member.with_context(error);
+                let error = member.with_context(error).while_listing(word(kind));
                 let mut log = member.listing.log();
                 // One failure for each list: the latest explains it.
                 log.unlisted.retain(|(known, _)| *known != kind);

@@ -152,6 +152,14 @@ impl CatalogKeeper {
         }
     }
 
+    /// Waits until the tools that a server has announced as changed are read, or the connection is over.
+    pub(super) async fn read_announced(&self, member: &Member) {
+        tokio::select! {
+            () = member.listing.read_announced() => {}
+            () = self.stopped(member) => {}
+        }
+    }
+
     async fn stopped(&self, member: &Member) {
         tokio::select! {
             () = member.gone.cancelled() => {}
@@ -166,11 +174,27 @@ impl CatalogKeeper {
         member.listing.request();
     }
 
+    /// Requests that the lists be read again if a wanted one could not be read the last time.
+    pub(super) fn refresh_failed(&self, member: &Member, lists: Lists) {
+        let is_wanted = |kind| lists == Lists::All || kind == ItemKind::Tool;
+        // A new connection reads them anyway, and takes the others from the last one.
+        if !member.listing.is_followed() {
+            return;
+        }
+        let unlisted = member.listing.unlisted();
+        if unlisted.iter().any(|(kind, _)| is_wanted(*kind)) {
+            self.refresh(member);
+        }
+    }
+
     /// Returns the error of a server that must have tools and has none.
     pub(super) fn lacks_tools(&self, member: &Member) -> Option<Error> {
         let fails = member.ready()?.settings.fail_if_no_tools;
         let is_empty = self.part(member)?.tools().is_empty();
-        (fails && is_empty).then(|| member.with_context(HostError::NoTools))
+        let unlisted = || member.listing.why_unlisted(ItemKind::Tool);
+        // A list that could not be read is the reason that there are none.
+        (fails && is_empty)
+            .then(|| unlisted().unwrap_or_else(|| member.with_context(HostError::NoTools)))
     }
 
     /// Publishes tools that have no server.
@@ -321,6 +345,10 @@ struct Progress {
     tools: u64,
     /// The last of these requests for which all lists are read.
     all: u64,
+    /// Number of announced changes that the tools include which were read last.
+    tools_seen: u64,
+    /// Number of announced changes of tools that a caller waits for.
+    tools_awaited: u64,
     /// True if nothing more is read on it.
     is_over: bool,
 }
@@ -350,6 +378,13 @@ impl Progress {
         known.is_some_and(|known| known.same_channel(session))
     }
 
+    /// Number of changes of tools that the server has announced; those that were read if the connection
+    /// is over.
+    fn tools_announced(&self) -> u64 {
+        let changes = self.changes.as_ref().filter(|_| !self.is_over);
+        changes.map_or(self.tools_seen, |changes| changes.borrow().tools)
+    }
+
     fn read(&self, lists: Lists) -> u64 {
         match lists {
             Lists::Tools => self.tools,
@@ -375,10 +410,11 @@ impl Listing {
         number
     }
 
-    /// Reports that lists are read up to a request.
-    fn mark_read(&self, connection: u64, lists: Lists, request: u64) {
+    /// Reports that lists are read up to a request, after those changes were announced.
+    fn mark_read(&self, connection: u64, lists: Lists, request: u64, seen: Changes) {
         self.change(connection, |progress| {
             progress.tools = progress.tools.max(request);
+            progress.tools_seen = seen.tools;
             if lists == Lists::All {
                 progress.all = progress.all.max(request);
             }
@@ -436,6 +472,45 @@ impl Listing {
         if progress.wait_for(is_newer).await.is_err() {
             std::future::pending::<()>().await;
         }
+    }
+
+    /// Returns true if there is a connection whose changes are followed.
+    fn is_followed(&self) -> bool {
+        let progress = self.progress.borrow();
+        progress.changes.is_some() && !progress.is_over
+    }
+
+    /// Waits until a caller wants more announced changes of tools read than those; forever if there is a
+    /// newer connection.
+    async fn awaited(&self, connection: u64, seen: Changes) {
+        let mut progress = self.progress.subscribe();
+        let is_awaited = |progress: &Progress| {
+            progress.connection == connection && progress.tools_awaited > seen.tools
+        };
+        if progress.wait_for(is_awaited).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Returns true if the server has announced a change of its tools that was not read yet.
+    pub(super) fn is_behind(&self) -> bool {
+        let progress = self.progress.borrow();
+        progress.tools_announced() > progress.tools_seen
+    }
+
+    /// Has the tools read at once, and waits until they include all changes that are announced now, or
+    /// the connection is over.
+    async fn read_announced(&self) {
+        let mut progress = self.progress.subscribe();
+        let (mut connection, mut goal) = (0, 0);
+        self.progress.send_modify(|progress| {
+            (connection, goal) = (progress.connection, progress.tools_announced());
+            progress.tools_awaited = progress.tools_awaited.max(goal);
+        });
+        let is_read = |progress: &Progress| {
+            progress.connection != connection || progress.is_over || progress.tools_seen >= goal
+        };
+        drop(progress.wait_for(is_read).await);
     }
 
     /// Waits until the lists of that session's connection are read as far as they are requested now,

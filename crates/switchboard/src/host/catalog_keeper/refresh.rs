@@ -26,6 +26,17 @@ pub(super) struct Connection {
     pub(super) number: u64,
 }
 
+/// The reason that lists are read.
+#[derive(Clone, Copy)]
+enum ReadReason {
+    /// The connection is new.
+    NewConnection,
+    /// The server has announced changes since these.
+    Changed { since: Changes },
+    /// All lists were requested.
+    Requested,
+}
+
 impl Connection {
     /// Follows a connection until it ends.
     pub(super) async fn follow(self, keeper: Weak<CatalogKeeper>, stop: CancellationToken) {
@@ -95,21 +106,27 @@ impl Connection {
         let (listing, number) = (&self.member.listing, self.number);
         // Subscribed before the first list is read, so that a change during the reading is seen.
         let mut changes = self.session.changes();
-        let mut kinds = None;
+        let mut reason = ReadReason::NewConnection;
         let (mut last, mut rushes) = (Instant::now(), 0);
         loop {
             // Noted before the lists are read: a change or a request meanwhile is for the next reading.
             let (request, seen) = (listing.requested(), *changes.borrow_and_update());
-            let kinds_now = match (kinds, keeper.upgrade()) {
+            // What has changed is told by what was noted: a list that is not read must not count as seen.
+            let kinds = match (reason, keeper.upgrade()) {
                 (_, None) => return,
-                (Some(kinds), _) => kinds,
-                (None, Some(keeper)) => keeper.first_kinds(&self.member),
+                (ReadReason::Requested, _) => Kinds::ALL,
+                (ReadReason::Changed { since }, _) => Kinds::difference(since, seen),
+                // What was announced already is not taken from the last connection.
+                (ReadReason::NewConnection, Some(keeper)) => {
+                    let announced = Kinds::difference(Changes::default(), seen);
+                    keeper.first_kinds(&self.member).and(announced)
+                }
             };
-            let on_tools = || listing.mark_read(number, Lists::Tools, request);
+            let on_tools = || listing.mark_read(number, Lists::Tools, request, seen);
             let (member, session) = (&self.member, &self.session);
-            Box::pin(read_lists(keeper, member, session, kinds_now, on_tools)).await;
-            listing.mark_read(number, Lists::All, request);
-            kinds = tokio::select! {
+            Box::pin(read_lists(keeper, member, session, kinds, on_tools)).await;
+            listing.mark_read(number, Lists::All, request, seen);
+            reason = tokio::select! {
                 changed = changes.changed() => {
                     if changed.is_err() {
                         return;
@@ -127,11 +144,13 @@ impl Connection {
                         last = Instant::now();
                     };
                     tokio::select! {
-                        () = calm => Some(Kinds::difference(seen, *changes.borrow())),
-                        () = listing.newer_request(number, request) => Some(Kinds::ALL),
+                        () = calm => ReadReason::Changed { since: seen },
+                        // A caller does not wait until the server is calm.
+                        () = listing.awaited(number, seen) => ReadReason::Changed { since: seen },
+                        () = listing.newer_request(number, request) => ReadReason::Requested,
                     }
                 }
-                () = listing.newer_request(number, request) => Some(Kinds::ALL),
+                () = listing.newer_request(number, request) => ReadReason::Requested,
             };
         }
     }

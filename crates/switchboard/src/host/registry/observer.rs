@@ -7,12 +7,13 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use switchboard_client::{ServerError, ServerErrorCause};
-use switchboard_wire::{FromRaw as _, Raw, ServerInfo};
+use switchboard_wire::{FromRaw as _, Notice as _, Raw, ServerInfo, ToolsListChanged};
 
 use super::{Member, OnConnected};
 use crate::events::{Event, EventSender};
 use crate::host::eras::Eras;
 use crate::host::logs::Listener;
+use crate::host::member::LastChange;
 use crate::host::watching::Topics;
 use crate::secret::Redactor;
 use crate::server::Observe;
@@ -66,10 +67,15 @@ fn without(server: &ServerInfo, secrets: &Redactor) -> Option<ServerInfo> {
 struct Ears {
     topics: Arc<Topics>,
     listener: Listener,
+    changed: LastChange,
 }
 
 impl NoticeSink for Ears {
     fn take(&self, announcement: Announcement) -> Option<Announcement> {
+        if announcement.method == ToolsListChanged::NAME {
+            // Here and not once the list is read: a call that follows the announcement waits for it.
+            self.changed.mark();
+        }
         // Both are asked: a log message may be wanted by readers even if no watcher takes it.
         let is_told = self.topics.hear(&announcement);
         let unwanted = self.listener.take(announcement)?;
@@ -125,6 +131,7 @@ impl Observe for Observer {
         session.set_notice_sink(Box::new(Ears {
             topics: Arc::clone(&member.topics),
             listener: self.listener.clone(),
+            changed: member.changed.clone(),
         }));
         (self.on_connected)(member, session);
     }

@@ -190,5 +190,6 @@ fn unanswered(session: &Session) -> CallError {
         clock: Clock::Idle,
         after: session.acknowledgement(),
         delivery: Delivery::MaybeProcessed,
+        noise: Vec::new(),
     }
 }

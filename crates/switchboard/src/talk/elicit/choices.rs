@@ -2,7 +2,7 @@
 
 use switchboard_wire::Raw;
 
-use super::bounds::Bounds;
+use super::limits::ElicitLimits;
 use super::problem::Misread;
 
 /// Something that may be chosen.
@@ -25,7 +25,7 @@ impl Choice {
 ///
 /// # Errors
 /// Fails if the choices are not texts, if there are none, or if there are too many.
-pub(super) fn read(schema: &Raw, bounds: &Bounds) -> Result<Option<Vec<Choice>>, Misread> {
+pub(super) fn read(schema: &Raw, limits: &ElicitLimits) -> Result<Option<Vec<Choice>>, Misread> {
     let titled = schema.member("oneOf").or_else(|| schema.member("anyOf"));
     let choices: Option<Vec<Choice>> = match (schema.member("enum"), titled) {
         (Some(values), _) => {
@@ -55,16 +55,16 @@ pub(super) fn read(schema: &Raw, bounds: &Bounds) -> Result<Option<Vec<Choice>>,
     if choices.is_empty() {
         return Err(Misread::new("has nothing to choose from"));
     }
-    if choices.len() > bounds.choices {
-        let most = bounds.choices;
+    if choices.len() > limits.choices {
+        let most = limits.choices;
         return Err(Misread::new(format!("has more than {most} choices")));
     }
-    let is_long = |text: &str| text.len() > bounds.name_bytes;
+    let is_long = |text: &str| text.len() > limits.name_bytes;
     if choices
         .iter()
         .any(|choice| is_long(&choice.value) || is_long(choice.label()))
     {
-        let most = bounds.name_bytes;
+        let most = limits.name_bytes;
         return Err(Misread::new(format!(
             "has a choice of more than {most} bytes"
         )));
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn choices(schema: &str) -> Result<Option<Vec<Choice>>, Misread> {
-        read(&Raw::parse(schema).unwrap(), &Bounds::default())
+        read(&Raw::parse(schema).unwrap(), &ElicitLimits::default())
     }
 
     fn shown(schema: &str) -> Vec<(String, String)> {
@@ -126,11 +126,11 @@ mod tests {
             assert!(choices(schema).is_err(), "{schema}");
         }
         let many = |count: usize| format!(r#"{{"enum":[{}]}}"#, vec![r#""x""#; count].join(","));
-        let most = Bounds::default().choices;
+        let most = ElicitLimits::default().choices;
         assert!(choices(&many(most)).is_ok());
         assert!(choices(&many(most + 1)).is_err());
         let long = |bytes: usize| format!(r#"{{"enum":["{}"]}}"#, "x".repeat(bytes));
-        let most = Bounds::default().name_bytes;
+        let most = ElicitLimits::default().name_bytes;
         assert!(choices(&long(most)).is_ok());
         assert!(choices(&long(most + 1)).is_err());
     }

@@ -99,7 +99,7 @@ impl Field {
             Kind::Truth => match words.to_lowercase().as_str() {
                 "y" | "yes" | "true" => json(&true),
                 "n" | "no" | "false" => json(&false),
-                _ => return Err(self.problem("yes or no is wanted")),
+                _ => return Err(self.problem("enter yes or no")),
             },
             Kind::One(choices) => {
                 let choice = choices::find_choice(choices, words);
@@ -144,11 +144,11 @@ impl Field {
                 most,
             } => {
                 let text = value.as_text();
-                let text = text.ok_or_else(|| self.problem("a text is wanted"))?;
+                let text = text.ok_or_else(|| self.problem("enter text"))?;
                 let count = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
                 self.within(count, *least, *most, "characters")?;
                 match format.and_then(|format| formats::misfit(format, &text)) {
-                    Some(wanted) => Err(self.problem(format!("{wanted} is wanted"))),
+                    Some(wanted) => Err(self.problem(format!("enter {wanted}"))),
                     None => Ok(()),
                 }
             }
@@ -159,7 +159,7 @@ impl Field {
             } => self.check_number(value, *is_whole, *least, *most),
             Kind::Truth => match value.as_str() {
                 "true" | "false" => Ok(()),
-                _ => Err(self.problem("yes or no is wanted")),
+                _ => Err(self.problem("enter yes or no")),
             },
             Kind::One(choices) => self.check_choice(choices, value),
             Kind::Many {
@@ -168,7 +168,7 @@ impl Field {
                 most,
             } => {
                 if !value.is_array() {
-                    return Err(self.problem("a list of choices is wanted"));
+                    return Err(self.problem("enter a list of choices"));
                 }
                 let items = value.items();
                 for item in &items {
@@ -191,17 +191,17 @@ impl Field {
         let number = number.filter(|number| !is_whole || number.fract() == 0.0);
         let number = number.ok_or_else(|| self.problem(wanted_number(is_whole)))?;
         if let Some(least) = least.filter(|least| number < *least) {
-            return Err(self.problem(format!("{least} is the smallest that is taken")));
+            return Err(self.problem(format!("must be at least {least}")));
         }
         match most.filter(|most| number > *most) {
-            Some(most) => Err(self.problem(format!("{most} is the largest that is taken"))),
+            Some(most) => Err(self.problem(format!("must be at most {most}"))),
             None => Ok(()),
         }
     }
 
     fn check_choice(&self, choices: &[Choice], value: &Raw) -> Result<(), Problem> {
         let text = value.as_text();
-        let text = text.ok_or_else(|| self.problem("a choice is wanted"))?;
+        let text = text.ok_or_else(|| self.problem("choose one"))?;
         if choices.iter().any(|choice| choice.value == text) {
             Ok(())
         } else {
@@ -217,17 +217,17 @@ impl Field {
         what: &str,
     ) -> Result<(), Problem> {
         if let Some(least) = least.filter(|least| count < *least) {
-            return Err(self.problem(format!("at least {least} {what} are wanted")));
+            return Err(self.problem(format!("must have at least {least} {what}")));
         }
         match most.filter(|most| count > *most) {
-            Some(most) => Err(self.problem(format!("at most {most} {what} are taken"))),
+            Some(most) => Err(self.problem(format!("must have at most {most} {what}"))),
             None => Ok(()),
         }
     }
 
     fn no_choice(&self, text: &str) -> Problem {
         let text = crate::text::excerpt(text, 60);
-        self.problem(format!("{text:?} is none of the choices"))
+        self.problem(format!("{text:?} is not one of the choices"))
     }
 
     pub(super) fn problem(&self, what: impl Into<String>) -> Problem {
@@ -237,9 +237,9 @@ impl Field {
 
 fn wanted_number(is_whole: bool) -> &'static str {
     if is_whole {
-        "a whole number is wanted"
+        "enter a whole number"
     } else {
-        "a number is wanted"
+        "enter a number"
     }
 }
 

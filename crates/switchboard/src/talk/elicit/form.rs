@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use switchboard_wire::{ElicitMode, ElicitParams, Raw};
 
-use super::bounds::Bounds;
 use super::field::Field;
+use super::limits::ElicitLimits;
 use super::problem::{Misread, Problem};
 use super::{schema, secrets};
 
@@ -24,13 +24,13 @@ impl Form {
     ///
     /// # Errors
     /// Fails if the question has no form, or one that cannot be filled in or exceeds a limit.
-    pub fn read(question: &ElicitParams, bounds: &Bounds) -> Result<Self, Misread> {
+    pub fn read(question: &ElicitParams, limits: &ElicitLimits) -> Result<Self, Misread> {
         if question.mode() != ElicitMode::Form {
             return Err(Misread::new("the question has no form"));
         }
         let message = question.message();
-        if message.len() > bounds.message_bytes {
-            let most = bounds.message_bytes;
+        if message.len() > limits.message_bytes {
+            let most = limits.message_bytes;
             return Err(Misread::new(format!(
                 "the message has more than {most} bytes"
             )));
@@ -46,8 +46,8 @@ impl Form {
             return Err(Misread::new("the properties of the form are no object"));
         }
         let properties = properties.members();
-        if properties.len() > bounds.fields {
-            let most = bounds.fields;
+        if properties.len() > limits.fields {
+            let most = limits.fields;
             return Err(Misread::new(format!(
                 "the form has more than {most} fields"
             )));
@@ -61,8 +61,8 @@ impl Form {
         let mut names = HashSet::new();
         let (mut fields, mut secret) = (Vec::new(), None);
         for (name, schema) in &properties {
-            if name.len() > bounds.name_bytes {
-                let most = bounds.name_bytes;
+            if name.len() > limits.name_bytes {
+                let most = limits.name_bytes;
                 return Err(Misread::new(format!(
                     "a field has a name of more than {most} bytes"
                 )));
@@ -70,7 +70,7 @@ impl Form {
             if !names.insert(name) {
                 return Err(Misread::of_field(name, "is there twice"));
             }
-            let field = schema::field(name, schema, required.contains(name), bounds);
+            let field = schema::field(name, schema, required.contains(name), limits);
             let field = field.map_err(|error| Misread::of_field(name, &error.to_string()))?;
             if secret.is_none() && secrets::asks(&field, &schema::formats(schema)) {
                 secret = Some(name.clone());
@@ -78,7 +78,7 @@ impl Form {
             fields.push(field);
         }
         if let Some(missing) = required.iter().find(|name| !names.contains(name)) {
-            let missing = crate::text::excerpt(missing, bounds.name_bytes);
+            let missing = crate::text::excerpt(missing, limits.name_bytes);
             return Err(Misread::of_field(&missing, "is required and not there"));
         }
         Ok(Self {
@@ -133,7 +133,7 @@ impl Form {
                     Ok(()) => members.push(format!("{}:{}", json_string(name), value.as_str())),
                     Err(problem) => problems.push(problem),
                 },
-                None if field.is_required => problems.push(field.problem("an answer is needed")),
+                None if field.is_required => problems.push(field.problem("a value is required")),
                 None => {}
             }
         }

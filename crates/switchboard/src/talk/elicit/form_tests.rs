@@ -4,13 +4,13 @@ use super::super::{Answers, Kind, TextFormat};
 use super::*;
 
 fn read(schema: &str) -> Result<Form, Misread> {
-    read_within(schema, &Bounds::default())
+    read_within(schema, &ElicitLimits::default())
 }
 
-fn read_within(schema: &str, bounds: &Bounds) -> Result<Form, Misread> {
+fn read_within(schema: &str, limits: &ElicitLimits) -> Result<Form, Misread> {
     let text = format!(r#"{{"message":"Who?","requestedSchema":{schema}}}"#);
     let question = ElicitParams::from_raw(&Raw::parse(&text).unwrap()).unwrap();
-    Form::read(&question, bounds)
+    Form::read(&question, limits)
 }
 
 fn fields(fields: &str) -> Result<Form, Misread> {
@@ -106,30 +106,27 @@ fn what_is_typed_is_read_by_the_kind_of_the_field() {
 fn what_a_field_does_not_take_is_said_in_words() {
     let says = |schema: &str, text: &str| typed(schema, text).unwrap_err();
     let short = r#"{"type":"string","minLength":2,"maxLength":3}"#;
-    assert_eq!(says(short, "ü"), "at least 2 characters are wanted");
-    assert_eq!(says(short, "üüüü"), "at most 3 characters are taken");
+    assert_eq!(says(short, "ü"), "must have at least 2 characters");
+    assert_eq!(says(short, "üüüü"), "must have at most 3 characters");
     assert_eq!(typed(short, "üüü"), Ok(r#""üüü""#.to_owned()));
     let email = r#"{"type":"string","format":"email"}"#;
-    assert!(says(email, "x").starts_with("an email address"));
-    assert_eq!(
-        says(r#"{"type":"integer"}"#, "1.5"),
-        "a whole number is wanted"
-    );
-    assert_eq!(says(r#"{"type":"number"}"#, "one"), "a number is wanted");
-    assert_eq!(says(r#"{"type":"number"}"#, "\"1\""), "a number is wanted");
+    assert!(says(email, "x").starts_with("enter an email address"));
+    assert_eq!(says(r#"{"type":"integer"}"#, "1.5"), "enter a whole number");
+    assert_eq!(says(r#"{"type":"number"}"#, "one"), "enter a number");
+    assert_eq!(says(r#"{"type":"number"}"#, "\"1\""), "enter a number");
     let ranged = r#"{"type":"number","minimum":1,"maximum":9}"#;
-    assert_eq!(says(ranged, "0.5"), "1 is the smallest that is taken");
-    assert_eq!(says(ranged, "9.1"), "9 is the largest that is taken");
+    assert_eq!(says(ranged, "0.5"), "must be at least 1");
+    assert_eq!(says(ranged, "9.1"), "must be at most 9");
     assert_eq!(typed(ranged, "9"), Ok("9".to_owned()));
-    assert_eq!(says(r#"{"type":"boolean"}"#, "1"), "yes or no is wanted");
+    assert_eq!(says(r#"{"type":"boolean"}"#, "1"), "enter yes or no");
     assert_eq!(
         says(r#"{"type":"string","enum":["a"]}"#, "b"),
-        r#""b" is none of the choices"#
+        r#""b" is not one of the choices"#
     );
     let two = r#"{"type":"array","minItems":1,"maxItems":2,"items":{"enum":["a","b","c"]}}"#;
-    assert_eq!(says(two, ""), "at least 1 choices are wanted");
-    assert_eq!(says(two, "a,b,c"), "at most 2 choices are taken");
-    let bytes = Bounds::default().answer_bytes;
+    assert_eq!(says(two, ""), "must have at least 1 choices");
+    assert_eq!(says(two, "a,b,c"), "must have at most 2 choices");
+    let bytes = ElicitLimits::default().answer_bytes;
     let text = r#"{"type":"string"}"#;
     assert!(typed(text, &"x".repeat(bytes - 2)).is_ok());
     assert!(says(text, &"x".repeat(bytes - 1)).contains("at most"));
@@ -209,20 +206,20 @@ fn a_form_that_nobody_can_fill_in_is_refused_by_name() {
     }
     let url = r#"{"message":"?","mode":"url","url":"https://example.com"}"#;
     let url = ElicitParams::from_raw(&Raw::parse(url).unwrap()).unwrap();
-    assert!(Form::read(&url, &Bounds::default()).is_err());
+    assert!(Form::read(&url, &ElicitLimits::default()).is_err());
 }
 
 #[test]
 fn a_form_is_taken_up_to_its_bounds() {
-    let bounds = Bounds {
+    let limits = ElicitLimits {
         fields: 2,
         name_bytes: 3,
         text_bytes: 4,
         message_bytes: 4,
-        ..Bounds::default()
+        ..ElicitLimits::default()
     };
     let whole = r#"{"properties":{"abc":{"type":"string","title":"abcd"},"d":{"type":"string","default":"ab"}}}"#;
-    assert!(read_within(whole, &bounds).is_ok());
+    assert!(read_within(whole, &limits).is_ok());
     for over in [
         r#"{"properties":{"a":{"type":"boolean"},"b":{"type":"boolean"},"c":{"type":"boolean"}}}"#,
         r#"{"properties":{"abcd":{"type":"boolean"}}}"#,
@@ -230,14 +227,14 @@ fn a_form_is_taken_up_to_its_bounds() {
         r#"{"properties":{"a":{"type":"boolean","description":"abcde"}}}"#,
         r#"{"properties":{"a":{"type":"string","default":"abc"}}}"#,
     ] {
-        assert!(read_within(over, &bounds).is_err(), "{over}");
+        assert!(read_within(over, &limits).is_err(), "{over}");
     }
     let message_bytes = 3;
-    let bounds = Bounds {
+    let limits = ElicitLimits {
         message_bytes,
-        ..bounds
+        ..limits
     };
-    assert!(read_within("{}", &bounds).is_err());
+    assert!(read_within("{}", &limits).is_err());
 }
 
 #[test]
@@ -258,8 +255,8 @@ fn an_answer_is_checked_as_a_whole_and_keeps_its_spelling() {
     assert_eq!(
         problems,
         [
-            "a: an answer is needed",
-            "b: a text is wanted",
+            "a: a value is required",
+            "b: enter text",
             "z: the form has no such field"
         ]
     );
@@ -292,11 +289,11 @@ fn known_answers_fill_a_form_in_beside_its_defaults() {
     );
     assert_eq!(
         Answers::new().fill(&form).unwrap_err()[0].to_string(),
-        "name: an answer is needed"
+        "name: a value is required"
     );
     let wrong = json.text("age", "old");
     assert_eq!(
         wrong.fill(&form).unwrap_err()[0].to_string(),
-        "age: a whole number is wanted"
+        "age: enter a whole number"
     );
 }

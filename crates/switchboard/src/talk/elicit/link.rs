@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use url::{Host, Position, Url, quirks};
 
-use super::bounds::Bounds;
+use super::limits::ElicitLimits;
 use crate::secret::SafeUrl;
 
 /// An address that the user may be sent to: `https`, or `http` on this machine, without a user name in
@@ -85,10 +85,10 @@ impl Link {
     ///
     /// # Errors
     /// Fails if the user should not be sent to this address.
-    pub fn parse(text: &str, bounds: &Bounds) -> Result<Self, ParseLinkError> {
+    pub fn parse(text: &str, limits: &ElicitLimits) -> Result<Self, ParseLinkError> {
         // The length first, so that the parser's work is bounded.
-        if text.len() > bounds.url_bytes {
-            let most = bounds.url_bytes;
+        if text.len() > limits.url_bytes {
+            let most = limits.url_bytes;
             return Err(ParseLinkError::Long { most });
         }
         // URL parsers of browsers drop or replace these characters: the user would see another URL than
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn link(text: &str) -> Result<Link, ParseLinkError> {
-        Link::parse(text, &Bounds::default())
+        Link::parse(text, &ElicitLimits::default())
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn an_address_may_be_so_long_and_no_longer() {
-        let most = Bounds::default().url_bytes;
+        let most = ElicitLimits::default().url_bytes;
         let of = |bytes: usize| format!("https://a.example/{}", "x".repeat(bytes - 18));
         assert!(link(&of(most)).is_ok());
         assert_eq!(link(&of(most + 1)), Err(ParseLinkError::Long { most }));

@@ -1,16 +1,15 @@
 //! Elicitation: questions of servers to the user.
 //!
-//! A [`Form`] holds the fields that a server asks for, read from its schema within [`Bounds`]; a [`Link`]
+//! A [`Form`] holds the fields that a server asks for, read from its schema within [`ElicitLimits`]; a [`Link`]
 //! is an address that it asks the user to open. Requests are screened before an operator gets them: a
 //! form that asks for a secret is declined; a form that cannot be read and an unsafe address are refused.
 //! The program that shows a question still has to sanitise the server's words for its display.
 
-mod bounds;
 mod choices;
 mod field;
 mod form;
 mod formats;
-mod letters;
+mod limits;
 mod link;
 mod problem;
 mod ready;
@@ -19,10 +18,10 @@ mod schema;
 mod screen;
 mod secrets;
 
-pub use bounds::Bounds;
 pub use choices::Choice;
 pub use field::{Field, Kind, TextFormat};
 pub use form::Form;
+pub use limits::ElicitLimits;
 pub use link::{Link, ParseLinkError, Warning};
 pub use problem::{Misread, Problem};
 pub use ready::Answers;

@@ -2,9 +2,9 @@
 
 use switchboard_wire::Raw;
 
-use super::bounds::Bounds;
 use super::choices;
 use super::field::{Field, Kind, TextFormat};
+use super::limits::ElicitLimits;
 use super::problem::Misread;
 
 /// Reads a field.
@@ -15,7 +15,7 @@ pub(super) fn field(
     name: &str,
     schema: &Raw,
     is_required: bool,
-    bounds: &Bounds,
+    limits: &ElicitLimits,
 ) -> Result<Field, Misread> {
     if !schema.is_object() {
         return Err(Misread::new("is no object"));
@@ -23,8 +23,8 @@ pub(super) fn field(
     let text = |schema: &Raw, key: &str| {
         let text = schema.member(key).and_then(|text| text.as_text());
         match text {
-            Some(text) if text.len() > bounds.text_bytes => {
-                let most = bounds.text_bytes;
+            Some(text) if text.len() > limits.text_bytes => {
+                let most = limits.text_bytes;
                 Err(Misread::new(format!(
                     "has a {key} of more than {most} bytes"
                 )))
@@ -38,14 +38,14 @@ pub(super) fn field(
         title: text(schema, "title")?,
         description: text(schema, "description")?,
         is_required,
-        kind: kind(&inner, bounds)?,
+        kind: kind(&inner, limits)?,
         default: None,
-        answer_bytes: bounds.answer_bytes,
+        answer_bytes: limits.answer_bytes,
     };
     let default = schema.member("default").or_else(|| inner.member("default"));
     if let Some(default) = default.filter(|default| !default.is_null()) {
-        if default.len_bytes() > bounds.text_bytes {
-            let most = bounds.text_bytes;
+        if default.len_bytes() > limits.text_bytes {
+            let most = limits.text_bytes;
             return Err(Misread::new(format!(
                 "has a default of more than {most} bytes"
             )));
@@ -87,8 +87,8 @@ fn type_of(schema: &Raw) -> Option<String> {
     kinds.next().filter(|_| kinds.next().is_none())
 }
 
-fn kind(schema: &Raw, bounds: &Bounds) -> Result<Kind, Misread> {
-    let choices = choices::read(schema, bounds)?;
+fn kind(schema: &Raw, limits: &ElicitLimits) -> Result<Kind, Misread> {
+    let choices = choices::read(schema, limits)?;
     match (type_of(schema).as_deref(), choices) {
         (Some("string") | None, Some(choices)) => Ok(Kind::One(choices)),
         (Some("string"), None) => {
@@ -120,7 +120,7 @@ fn kind(schema: &Raw, bounds: &Bounds) -> Result<Kind, Misread> {
         (Some("array"), None) => {
             let items = schema.member("items");
             let choices = items
-                .map(|items| choices::read(&items, bounds))
+                .map(|items| choices::read(&items, limits))
                 .transpose()?;
             let choices = choices.flatten();
             let choices =

@@ -18,9 +18,9 @@ pub(in crate::talk) async fn put(
     tell: &(dyn Fn(String) + Send + Sync),
 ) -> Result<ElicitResult, Refusal> {
     // Checked here and not by the operator: every program that answers gets the same protection.
-    let bounds = operator.elicit_bounds();
+    let limits = operator.elicit_limits();
     let told = |what: &str| {
-        let Some(untold) = refusals.admit(bounds.refusals) else {
+        let Some(untold) = refusals.admit(limits.refusals) else {
             return;
         };
         let more = match untold {
@@ -38,7 +38,7 @@ pub(in crate::talk) async fn put(
         Err(Refusal::Invalid(what))
     };
     match question.mode() {
-        ElicitMode::Form => match Form::read(question, &bounds) {
+        ElicitMode::Form => match Form::read(question, &limits) {
             Ok(form) => {
                 // 2025-11-25: servers must not ask for secrets in forms. Declined, so that the
                 // server can go on without.
@@ -50,19 +50,19 @@ pub(in crate::talk) async fn put(
             Err(error) => return wrong(error.to_string()),
         },
         ElicitMode::Url if operator.elicit_support() < ElicitSupport::FormsAndUrls => {
-            return wrong("nobody is sent to addresses here".to_owned());
+            return wrong("URLs are not opened here".to_owned());
         }
         ElicitMode::Url => {
-            if question.message().len() > bounds.message_bytes {
-                let most = bounds.message_bytes;
+            if question.message().len() > limits.message_bytes {
+                let most = limits.message_bytes;
                 return wrong(format!("the message has more than {most} bytes"));
             }
             // Parsed only to be checked: the operator parses what it shows.
-            if let Err(error) = Link::parse(question.url().unwrap_or_default(), &bounds) {
+            if let Err(error) = Link::parse(question.url().unwrap_or_default(), &limits) {
                 return wrong(error.to_string());
             }
         }
-        _ => return wrong("the question is of a mode that nobody here knows".to_owned()),
+        _ => return wrong("unknown elicitation mode".to_owned()),
     }
     let request = ElicitRequest::new(server.clone(), question.clone());
     let mut answer = operator.elicit(request).await?;

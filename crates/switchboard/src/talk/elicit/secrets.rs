@@ -4,8 +4,8 @@
 //! be wrong both ways; it prefers false alarms, because a password that was typed cannot be taken back.
 
 use super::field::{Field, Kind};
-use super::letters::plain;
 use crate::secret::looks_secret;
+use crate::text::plain_letters;
 
 /// Returns `true` if a field asks for a secret.
 ///
@@ -29,8 +29,8 @@ pub(super) fn asks(field: &Field, formats: &[String]) -> bool {
     let mut named = named.into_iter().flatten();
     let mut described = field.description.as_deref().into_iter();
     let names = |name: &str| looks_secret(name) || mentions(name) || is_whole(name);
-    named.any(|name| names(name) || names(&plain(name)))
-        || described.any(|text| mentions(text) || mentions(&plain(text)))
+    named.any(|name| names(name) || names(&plain_letters(name)))
+        || described.any(|text| mentions(text) || mentions(&plain_letters(text)))
 }
 
 /// Words that are sufficient, wherever they occur.
@@ -245,7 +245,7 @@ fn split_words(text: &str) -> Vec<String> {
 mod tests {
     use switchboard_wire::{ElicitParams, FromRaw, Raw};
 
-    use crate::talk::elicit::{Bounds, Form};
+    use crate::talk::elicit::{ElicitLimits, Form};
 
     fn asks_for_secret(name: &str, field: &str) -> bool {
         let name = serde_json::Value::from(name);
@@ -253,7 +253,7 @@ mod tests {
             r#"{{"message":"?","requestedSchema":{{"type":"object","properties":{{{name}:{field}}}}}}}"#
         );
         let question = ElicitParams::from_raw(&Raw::parse(&text).unwrap()).unwrap();
-        let form = Form::read(&question, &Bounds::default()).unwrap();
+        let form = Form::read(&question, &ElicitLimits::default()).unwrap();
         form.asks_for_secret().is_some()
     }
 

@@ -16,7 +16,7 @@ use crate::policy::{UseApproval, UseRequest};
 use crate::secret::Secret;
 use crate::session::Refusal;
 use crate::spec::ServerName;
-use crate::talk::elicit::Bounds;
+use crate::talk::elicit::ElicitLimits;
 use crate::talk::sampling::{ModelAnswer, ProviderError, SamplingApproval, SamplingRequest};
 use crate::trust::{Question, ServerApproval};
 
@@ -88,8 +88,8 @@ impl Operator for ClosureOperator {
         }
     }
 
-    fn elicit_bounds(&self) -> Bounds {
-        self.operator.elicit_bounds()
+    fn elicit_limits(&self) -> ElicitLimits {
+        self.operator.elicit_limits()
     }
 
     async fn elicit(&self, request: ElicitRequest) -> Result<ElicitResult, Refusal> {

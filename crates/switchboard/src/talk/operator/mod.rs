@@ -20,7 +20,7 @@ pub use requests::{
 };
 pub use shared::SharedOperator;
 
-use super::elicit::Bounds;
+use super::elicit::ElicitLimits;
 use super::sampling::{ModelAnswer, ProviderError, SamplingApproval, SamplingRequest};
 use crate::policy::{UseApproval, UseRequest};
 #[cfg(feature = "config")]
@@ -122,8 +122,8 @@ pub trait Operator: Send + Sync {
     }
 
     /// Returns the limits on questions; a question over a limit is refused.
-    fn elicit_bounds(&self) -> Bounds {
-        Bounds::default()
+    fn elicit_limits(&self) -> ElicitLimits {
+        ElicitLimits::default()
     }
 
     /// Answers a question of a server. Its [`Form`](super::Form) was readable and asks for no secret, or
@@ -148,7 +148,7 @@ pub trait Operator: Send + Sync {
     fn visit_completed(&self, _server: &ServerName, _elicitation: &str) {}
 
     /// Receives the reason why a question was answered without the operator: it asked for a secret, or
-    /// cannot be read. For servers that ask many of these, see [`Bounds::refusals`].
+    /// cannot be read. For servers that ask many of these, see [`ElicitLimits::refusals`].
     fn elicit_refused(&self, _server: &ServerName, _why: &str) {}
 
     /// Answers `${input:ID}` of a config file, for a server that is approved.

@@ -6,7 +6,7 @@ use switchboard_wire::{ElicitMode, ElicitResult};
 
 use super::{ElicitRequest, ElicitSupport, Operator};
 use crate::session::Refusal;
-use crate::talk::elicit::{Answers, Bounds, Form};
+use crate::talk::elicit::{Answers, ElicitLimits, Form};
 use crate::talk::sampling::{SamplingApproval, SamplingRequest};
 use crate::trust::{Only, Question, ServerApproval};
 
@@ -30,7 +30,7 @@ impl Operator for Decline {
     }
 }
 
-/// Approves every prompt for a model, for programs that decide by the settings of servers. The bounds of
+/// Approves every prompt for a model, for programs that decide by the settings of servers. The limits of
 /// the [`Sampler`](crate::talk::sampling::Sampler) still hold.
 #[derive(Debug, Clone, Copy, Default)]
 #[doc(hidden)]
@@ -59,7 +59,7 @@ impl Operator for Answers {
         if request.params.mode() != ElicitMode::Form {
             return Ok(ElicitResult::decline());
         }
-        let form = Form::read(&request.params, &Bounds::default());
+        let form = Form::read(&request.params, &ElicitLimits::default());
         let form = form.map_err(|error| Refusal::Invalid(error.to_string()))?;
         Ok(match self.fill(&form) {
             Ok(content) => ElicitResult::accept(Some(content)),

@@ -18,7 +18,7 @@ use crate::policy::{UseApproval, UseRequest};
 use crate::secret::Secret;
 use crate::session::Refusal;
 use crate::spec::ServerName;
-use crate::talk::elicit::Bounds;
+use crate::talk::elicit::ElicitLimits;
 use crate::talk::sampling::{ModelAnswer, ProviderError, SamplingApproval, SamplingRequest};
 use crate::trust::{Question, ServerApproval};
 
@@ -114,7 +114,7 @@ pass_on! {
         sampling_failed(server: &ServerName, provider: &str, error: &ProviderError) -> ();
         elicit_support() -> ElicitSupport;
         offers_login() -> bool;
-        elicit_bounds() -> Bounds;
+        elicit_limits() -> ElicitLimits;
         visit_completed(server: &ServerName, elicitation: &str) -> ();
         elicit_refused(server: &ServerName, why: &str) -> ();
     }

@@ -134,10 +134,10 @@ impl Operator for Eager {
         ElicitSupport::FormsAndUrls
     }
 
-    fn elicit_bounds(&self) -> Bounds {
-        Bounds {
+    fn elicit_limits(&self) -> ElicitLimits {
+        ElicitLimits {
             fields: 1,
-            ..Bounds::default()
+            ..ElicitLimits::default()
         }
     }
 
@@ -178,7 +178,7 @@ async fn ask_the_rest(operator: &impl Operator) -> (bool, bool, usize) {
             .approve_sampled(sampling_request(), model_answer())
             .await,
         operator.finish_visit(elicit_request()).await.unwrap(),
-        operator.elicit_bounds().fields,
+        operator.elicit_limits().fields,
     )
 }
 

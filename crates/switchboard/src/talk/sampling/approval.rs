@@ -11,7 +11,7 @@ pub struct SamplingRequest {
     pub server: ServerName,
     /// The provider, by the name that the user gave it.
     pub provider: String,
-    /// The model, the whole prompt, the tools and the bounds.
+    /// The model, the whole prompt, the tools and the limits.
     pub request: ModelRequest,
 }
 

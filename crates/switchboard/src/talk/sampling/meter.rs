@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::bounds::SamplingBounds;
+use super::limits::SamplingLimits;
 use crate::spec::ServerName;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -43,7 +43,7 @@ impl Meter {
         &self,
         server: &ServerName,
         tokens: u64,
-        bounds: &SamplingBounds,
+        limits: &SamplingLimits,
     ) -> Result<Ticket, String> {
         let now = Instant::now();
         let mut lately = self.lock();
@@ -63,8 +63,8 @@ impl Meter {
                 .map(|made| MINUTE.saturating_sub(now - made.at));
             first.unwrap_or(MINUTE).as_secs() + 1
         };
-        if lately.made.len() >= bounds.requests_per_minute {
-            let most = bounds.requests_per_minute;
+        if lately.made.len() >= limits.requests_per_minute {
+            let most = limits.requests_per_minute;
             return Err(format!(
                 "more than {most} requests in a minute: try again in {} s",
                 wait()
@@ -72,8 +72,8 @@ impl Meter {
         }
         // An estimate until the answer says how many there were: see `settle`.
         let taken: u64 = lately.made.iter().map(|made| made.tokens).sum();
-        if taken.saturating_add(tokens) > bounds.tokens_per_minute {
-            let most = bounds.tokens_per_minute;
+        if taken.saturating_add(tokens) > limits.tokens_per_minute {
+            let most = limits.tokens_per_minute;
             return Err(format!(
                 "more than {most} tokens in a minute: try again in {} s",
                 wait()
@@ -109,11 +109,11 @@ impl Meter {
 mod tests {
     use super::*;
 
-    fn bounds() -> SamplingBounds {
-        SamplingBounds {
+    fn limits() -> SamplingLimits {
+        SamplingLimits {
             requests_per_minute: 2,
             tokens_per_minute: 100,
-            ..SamplingBounds::default()
+            ..SamplingLimits::default()
         }
     }
 
@@ -123,31 +123,31 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn requests_are_counted_by_the_minute_and_by_server() {
-        let (meter, bounds, a) = (Meter::default(), bounds(), name("a"));
-        meter.admit(&a, 1, &bounds).unwrap();
+        let (meter, limits, a) = (Meter::default(), limits(), name("a"));
+        meter.admit(&a, 1, &limits).unwrap();
         tokio::time::advance(Duration::from_secs(20)).await;
-        meter.admit(&a, 1, &bounds).unwrap();
-        let error = meter.admit(&a, 1, &bounds).unwrap_err();
+        meter.admit(&a, 1, &limits).unwrap();
+        let error = meter.admit(&a, 1, &limits).unwrap_err();
         assert_eq!(error, "more than 2 requests in a minute: try again in 41 s");
-        meter.admit(&name("b"), 1, &bounds).unwrap();
+        meter.admit(&name("b"), 1, &limits).unwrap();
         tokio::time::advance(Duration::from_secs(40)).await;
-        meter.admit(&a, 1, &bounds).unwrap();
-        assert!(meter.admit(&a, 1, &bounds).is_err());
+        meter.admit(&a, 1, &limits).unwrap();
+        assert!(meter.admit(&a, 1, &limits).is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn tokens_are_counted_as_they_may_be_and_then_as_they_were() {
-        let (meter, bounds, a) = (Meter::default(), bounds(), name("a"));
-        let first = meter.admit(&a, 100, &bounds).unwrap();
+        let (meter, limits, a) = (Meter::default(), limits(), name("a"));
+        let first = meter.admit(&a, 100, &limits).unwrap();
         assert!(
             meter
-                .admit(&a, 1, &bounds)
+                .admit(&a, 1, &limits)
                 .unwrap_err()
                 .contains("100 tokens")
         );
         meter.settle(&a, first, 30);
-        assert!(meter.admit(&a, 71, &bounds).is_err());
-        meter.admit(&a, 70, &bounds).unwrap();
-        assert!(meter.admit(&name("b"), u64::MAX, &bounds).is_err());
+        assert!(meter.admit(&a, 71, &limits).is_err());
+        meter.admit(&a, 70, &limits).unwrap();
+        assert!(meter.admit(&name("b"), u64::MAX, &limits).is_err());
     }
 }

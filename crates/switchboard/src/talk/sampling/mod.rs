@@ -2,7 +2,7 @@
 //!
 //! A [`Sampler`] answers sampling requests. It sends them to a model with a [`Provider`]: [`OpenAi`] for
 //! every API like OpenAI's chat completions, [`Anthropic`] for Anthropic's messages, or one of the
-//! program's own. It enforces [`SamplingBounds`], and asks an [`Operator`](crate::Operator), who sees
+//! program's own. It enforces [`SamplingLimits`], and asks an [`Operator`](crate::Operator), who sees
 //! everything that would be sent.
 //!
 //! `read` turns a server's question into a request and `balance` checks its tool uses; `choice` selects
@@ -15,8 +15,8 @@ mod anthropic;
 mod api;
 mod approval;
 mod balance;
-mod bounds;
 mod choice;
+mod limits;
 mod meter;
 mod model;
 #[cfg(feature = "sampling")]
@@ -30,8 +30,8 @@ pub use anthropic::Anthropic;
 #[cfg(feature = "sampling")]
 pub use api::ApiError;
 pub use approval::{SamplingApproval, SamplingRequest};
-pub use bounds::SamplingBounds;
 pub use choice::ModelScores;
+pub use limits::SamplingLimits;
 pub use model::{
     Media, ModelAnswer, ModelRequest, ModelTool, Part, Prompt, Role, Stop, ToolUse, Turn,
 };

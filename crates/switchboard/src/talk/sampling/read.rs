@@ -5,7 +5,7 @@ use switchboard_wire::{
 };
 
 use super::balance;
-use super::bounds::SamplingBounds;
+use super::limits::SamplingLimits;
 use super::model::{Media, ModelRequest, ModelTool, Part, Prompt, Role, ToolUse, Turn};
 
 /// Reads a question for this model. Requests for context of other servers are ignored.
@@ -15,12 +15,12 @@ use super::model::{Media, ModelRequest, ModelTool, Part, Prompt, Role, ToolUse, 
 pub(super) fn request(
     question: &CreateMessageParams,
     model: &str,
-    bounds: &SamplingBounds,
+    limits: &SamplingLimits,
 ) -> Result<ModelRequest, String> {
     // The size first: nothing of a prompt that is too large is copied.
     let bytes = question.raw().len_bytes();
-    if bytes > bounds.prompt_bytes {
-        let most = bounds.prompt_bytes;
+    if bytes > limits.prompt_bytes {
+        let most = limits.prompt_bytes;
         return Err(format!(
             "the question has {bytes} bytes, and at most {most} are taken"
         ));
@@ -38,8 +38,8 @@ pub(super) fn request(
     };
     // Counted in the prompt itself, as the server repeats its history with each request.
     let rounds = balance::rounds(&prompt.turns)?;
-    if rounds > bounds.tool_rounds {
-        let most = bounds.tool_rounds;
+    if rounds > limits.tool_rounds {
+        let most = limits.tool_rounds;
         return Err(format!(
             "there were {rounds} rounds of tools in a row, and {most} are the most"
         ));
@@ -48,7 +48,7 @@ pub(super) fn request(
         model: model.to_owned(),
         prompt,
         // More is not refused: the answer is only shorter than the server hoped for.
-        max_tokens: question.max_tokens().min(bounds.request_tokens),
+        max_tokens: question.max_tokens().min(limits.request_tokens),
         temperature: question.temperature(),
         stop_sequences: question.stop_sequences().to_vec(),
         tools: question.tools().iter().map(tool).collect(),
@@ -69,7 +69,7 @@ fn tool_use(question: &CreateMessageParams) -> Result<ToolUse, String> {
     match mode {
         None | Some("auto") => Ok(ToolUse::Auto),
         Some("required") if question.tools().is_empty() => {
-            Err("toolChoice requires a tool, and there is none".to_owned())
+            Err("toolChoice requires a tool, but no tools are given".to_owned())
         }
         Some("required") => Ok(ToolUse::Required),
         Some("none") => Ok(ToolUse::None),

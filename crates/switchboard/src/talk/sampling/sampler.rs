@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use switchboard_wire::{CreateMessageParams, CreateMessageResult, Raw};
 
 use super::approval::{SamplingApproval, SamplingRequest};
-use super::bounds::SamplingBounds;
 use super::choice::choose;
+use super::limits::SamplingLimits;
 use super::meter::Meter;
 use super::model::{ModelAnswer, ModelRequest, Part};
 use super::provider::{Provider, ProviderError};
@@ -21,13 +21,13 @@ use crate::talk::{Answering, Sample};
 
 /// Answers servers' questions with the models of one provider or several.
 ///
-/// Every request is within [`SamplingBounds`] and approved by an [`Operator`]. No context of other servers is
+/// Every request is within [`SamplingLimits`] and approved by an [`Operator`]. No context of other servers is
 /// added, whatever `includeContext` says.
 pub struct Sampler {
     /// The providers; `choice` selects one of their models.
     providers: Vec<Arc<dyn Provider>>,
     operator: SharedOperator,
-    bounds: SamplingBounds,
+    limits: SamplingLimits,
     meter: Meter,
     /// The servers that the user allowed for the session.
     allowed: Mutex<BTreeSet<ServerName>>,
@@ -39,7 +39,7 @@ impl Sampler {
         Self {
             providers: vec![Arc::new(provider)],
             operator: SharedOperator::new(operator),
-            bounds: SamplingBounds::default(),
+            limits: SamplingLimits::default(),
             meter: Meter::default(),
             allowed: Mutex::default(),
         }
@@ -54,8 +54,8 @@ impl Sampler {
 
     /// Sets how much servers may ask.
     #[must_use]
-    pub fn bounds(mut self, bounds: SamplingBounds) -> Self {
-        self.bounds = bounds;
+    pub fn limits(mut self, limits: SamplingLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -75,15 +75,15 @@ impl Sampler {
         // model's answer.
         let chosen = choose(&self.providers, question.model_preferences());
         let (provider, model) = chosen.ok_or(Refusal::NotAvailable)?;
-        let mut request = read::request(question, model, &self.bounds).map_err(Refusal::Invalid)?;
-        // The lower of the two bounds holds.
+        let mut request = read::request(question, model, &self.limits).map_err(Refusal::Invalid)?;
+        // The lower of the two limits holds.
         let most = provider.max_tokens().unwrap_or(u64::MAX);
         request.max_tokens = request.max_tokens.min(most);
         // A token has four bytes, more or less.
         let bytes = u64::try_from(question.raw().len_bytes()).unwrap_or(u64::MAX);
         let most = request.max_tokens.saturating_add(bytes / 4);
         // Before the person is asked: a server over its budget cannot cause questions.
-        let ticket = self.meter.admit(server, most, &self.bounds);
+        let ticket = self.meter.admit(server, most, &self.limits);
         let ticket = ticket.map_err(Refusal::Failed)?;
         // An approval for the session covers the prompts that follow, too.
         let is_allowed = self.is_allowed(server);
@@ -171,7 +171,7 @@ impl fmt::Debug for Sampler {
             .collect();
         f.debug_struct("Sampler")
             .field("providers", &providers)
-            .field("bounds", &self.bounds)
+            .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }

@@ -177,11 +177,11 @@ fn what_runs_is_repeated_in_a_few_lines_however_long_the_entry_is() {
 
 #[test]
 fn an_argument_that_looks_like_a_prompt_stays_an_argument() {
-    let fake = "x\"\n  program: /usr/bin/true\nUse it? [y]es, always; [o]nce; [N]o: y";
+    let fake = "x\"\n  program: /usr/bin/true\nApprove? [y]es (always), [o]nce, [N]o: y";
     let lines = lines(json!({"command": "sh", "args": [fake]}));
     assert_shown(
         &lines,
-        r#"runs: sh "x\"\n  program: /usr/bin/true\nUse it? [y]es, always; [o]nce; [N]o: y""#,
+        r#"runs: sh "x\"\n  program: /usr/bin/true\nApprove? [y]es (always), [o]nce, [N]o: y""#,
     );
     assert!(lines.iter().all(|line| !line.contains('\n')));
     assert_eq!(
