@@ -95,7 +95,7 @@ use registry::{OnConnected, Registry, Want};
 
 #[cfg(feature = "auth")]
 use crate::auth::{MemoryStore, TokenStore};
-use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry, ToolRef};
+use crate::catalog::{Catalog, ExposedNames, PromptEntry, TemplateEntry, ToolEntry, ToolRef};
 #[cfg(feature = "config")]
 use crate::config::{LimitsSection, Problem};
 use crate::error::{Error, HostError};
@@ -385,6 +385,8 @@ struct Options {
     /// For servers that log nothing unless they are asked.
     log_level: Option<LogLevel>,
     name_style: NameStyle,
+    /// The form of names in place of those for models.
+    exposed_names: Option<ExposedNames>,
     keeper: Option<PathBuf>,
     ledger: Option<Ledger>,
     eras: Eras,
@@ -457,6 +459,7 @@ impl Default for Options {
             handlers: Handlers::default(),
             log_level: None,
             name_style: NameStyle::default(),
+            exposed_names: None,
             keeper: None,
             ledger: None,
             eras: Eras::in_memory(),
@@ -494,6 +497,8 @@ struct Own {
     host_limits: bool,
     budget: bool,
     addresses: bool,
+    /// A file says what agents may do, and cannot be understood.
+    unclear_access: bool,
 }
 
 impl fmt::Debug for Host {

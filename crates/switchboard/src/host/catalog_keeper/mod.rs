@@ -31,12 +31,14 @@ use refresh::Connection;
 
 use super::member::{Member, Source};
 use super::{HostLimits, Options};
-use crate::catalog::{Catalog, Change, Delta, Freshness, ItemKind, ServerCatalog, ToolEntry};
+use crate::catalog::{
+    self, Catalog, Change, Delta, ExposedNames, Freshness, ItemKind, ServerCatalog, ToolEntry,
+};
 use crate::error::{Error, HostError};
 use crate::events::{Event, EventSender};
 use crate::limits::Limits;
 use crate::session::{Changes, CloseCause, Session};
-use crate::spec::NameStyle;
+use crate::spec::{NameStyle, Settings};
 
 /// Lists are not read any more: the server was removed, or the host has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +59,7 @@ struct ListOptions {
     limits: Limits,
     host_limits: HostLimits,
     name_style: NameStyle,
+    exposed_names: Option<ExposedNames>,
     /// For servers that log nothing unless they are asked.
     log_level: Option<LogLevel>,
 }
@@ -70,6 +73,7 @@ impl CatalogKeeper {
                 limits: options.limits.clone(),
                 host_limits: options.host_limits.clone(),
                 name_style: options.name_style,
+                exposed_names: options.exposed_names,
                 log_level: options.log_level,
             },
             stop: CancellationToken::new(),
@@ -197,11 +201,28 @@ impl CatalogKeeper {
             .then(|| unlisted().unwrap_or_else(|| member.with_context(HostError::NoTools)))
     }
 
+    /// Begins the part of a server with those settings.
+    fn builder(&self, member: &Member, settings: Option<&Settings>) -> catalog::Builder {
+        let limits = catalog::CatalogLimits {
+            items: self.options.limits.items,
+            ..catalog::CatalogLimits::default()
+        };
+        let style = settings.and_then(|settings| settings.name_style);
+        let builder = ServerCatalog::builder(member.name.clone())
+            .limits(limits)
+            .style(style.unwrap_or(self.options.name_style))
+            .names(self.options.exposed_names);
+        match settings {
+            Some(settings) => builder.filter(&settings.tools),
+            None => builder,
+        }
+    }
+
     /// Publishes tools that have no server.
     pub(super) fn publish_offline(&self, member: &Member) {
         if let Source::Offline(tools) = &member.source {
-            let part = ServerCatalog::builder(member.name.clone())
-                .style(self.options.name_style)
+            let part = self
+                .builder(member, None)
                 .tools(tools.clone())
                 .freshness(Freshness::Offline)
                 .build(None);
