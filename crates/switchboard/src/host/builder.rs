@@ -10,6 +10,7 @@ use switchboard_wire::{ElicitResult, Implementation, LogLevel, Tool};
 
 use super::description::Description;
 use super::eras::Eras;
+use super::kept::KeptDefinitions;
 use super::member::{Member, Source};
 use super::{AccessOptions, Host, HostLimits, Options, Own};
 #[cfg(feature = "config")]
@@ -289,6 +290,14 @@ impl HostBuilder {
     /// the host lives. [`Host::save_eras`] writes the cache to disk.
     pub fn eras(mut self, eras: &Eras) -> Self {
         self.options.eras = eras.clone();
+        self
+    }
+
+    /// Lists what servers offered on their last connection until they are connected to, and keeps it for
+    /// the next run. [`HostBuilder::build`] reads files then.
+    #[doc(hidden)]
+    pub fn kept_definitions(mut self, store: &KeptDefinitions) -> Self {
+        self.options.kept = Some(store.clone());
         self
     }
 

@@ -401,12 +401,7 @@ impl View {
         }
         let mut opening = JoinSet::new();
         // A server that failed or was refused before is not tried again for every unknown name.
-        let is_untried = |member: &Arc<Member>| {
-            may_know(member)
-                && host.keeper.part(member).is_none()
-                && !member.is_disabled()
-                && member.facts().refused.is_none()
-        };
+        let is_untried = |member: &Arc<Member>| may_know(member) && host.is_untried(member);
         for member in host.registry.members().into_iter().filter(is_untried) {
             let host = Arc::clone(host);
             // One that cannot be used does not have it.

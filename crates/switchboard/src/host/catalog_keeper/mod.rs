@@ -11,6 +11,7 @@
 //! older connection reports counts for nothing once there is a newer one, so that no opener goes on
 //! before its lists are read. [`lists`] reads the lists of a connection and puts a part together.
 
+mod keeping;
 mod lists;
 mod refresh;
 #[cfg(test)]
@@ -30,7 +31,7 @@ use lists::Kinds;
 use refresh::Connection;
 
 use super::member::{Member, Source};
-use super::{HostLimits, Options};
+use super::{HostLimits, KeptDefinitions, Options};
 use crate::catalog::{
     self, Catalog, Change, Delta, ExposedNames, Freshness, ItemKind, ServerCatalog, ToolEntry,
 };
@@ -60,6 +61,8 @@ struct ListOptions {
     host_limits: HostLimits,
     name_style: NameStyle,
     exposed_names: Option<ExposedNames>,
+    /// Definitions of earlier runs.
+    kept: Option<KeptDefinitions>,
     /// For servers that log nothing unless they are asked.
     log_level: Option<LogLevel>,
 }
@@ -74,6 +77,7 @@ impl CatalogKeeper {
                 host_limits: options.host_limits.clone(),
                 name_style: options.name_style,
                 exposed_names: options.exposed_names,
+                kept: options.kept.clone(),
                 log_level: options.log_level,
             },
             stop: CancellationToken::new(),
@@ -95,6 +99,12 @@ impl CatalogKeeper {
     pub(super) fn part(&self, member: &Member) -> Option<Arc<ServerCatalog>> {
         let catalog = self.catalog.borrow();
         catalog.server(member.name.as_str()).cloned()
+    }
+
+    /// Returns true if what is known of a server may have changed, as it has no connection.
+    pub(super) fn is_stale(&self, member: &Member) -> bool {
+        let part = self.part(member);
+        part.is_some_and(|part| part.freshness() == Freshness::Stale)
     }
 
     /// Returns a tool as its server offers it now, under the same name for models; `None` if it is
@@ -381,6 +391,8 @@ struct Log {
     unlisted: Vec<(ItemKind, Error)>,
     /// The lists that are known.
     reads: BTreeMap<ItemKind, Read>,
+    /// The part that was kept last for the next run.
+    written: Option<Arc<ServerCatalog>>,
     /// The level from which on the server logs, if one was set.
     log_level: Option<LogLevel>,
 }
