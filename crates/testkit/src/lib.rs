@@ -11,6 +11,7 @@
 //! messages, `catalog` holds what is offered (`tools`, `resources`, `prompts`), and `pages` cuts
 //! lists. Nothing but `stdio` and `http` knows where the messages come from.
 //!
+//! `conformance` is what the official suite's server scenarios ask for, in place of the usual catalog.
 //! `chaos` makes the same server misbehave, in one way at a time. `issuer` puts OAuth in front of it over HTTP.
 //!
 //! It is stricter than servers in the field: a missing `jsonrpc`, a `requestState` that is not
@@ -21,6 +22,7 @@ mod catalog;
 pub mod chaos;
 mod clock;
 mod completion;
+mod conformance;
 mod growth;
 #[cfg(feature = "http")]
 pub mod http;

@@ -101,6 +101,11 @@ impl Connection {
                 let outcome = Outcome::text(format!("announced a change of {list}"));
                 reply.finish(Ok(result(context, outcome))).await;
             }
+            Action::Fixture => {
+                self.play(context, &tool.name, params, arguments, reply)
+                    .await;
+            }
+
             Action::Grow(step) => {
                 let outcome = match service.grow(step, arguments) {
                     Ok((change, outcome)) => {

@@ -45,6 +45,8 @@ pub(crate) enum Action {
     Mirrored,
     /// Only fills up the list.
     Generated,
+    /// Is part of the conformance fixture.
+    Fixture,
     /// Changes the catalog.
     Grow(Step),
     /// Was added while the server ran.
@@ -169,6 +171,7 @@ impl Tool {
             | Action::ListRoots
             | Action::Log
             | Action::AnnounceChange
+            | Action::Fixture
             | Action::Grow(_) => Outcome::error(format!("{} needs a connection", self.name)),
         }
     }

@@ -3,6 +3,7 @@
 mod chaos;
 mod chaos_messages;
 mod client;
+mod conformance;
 mod legacy;
 mod library;
 mod mirrored;
