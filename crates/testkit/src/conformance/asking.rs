@@ -13,12 +13,16 @@ pub(crate) struct Asking {
     /// Questions that the client cannot answer are left out instead of refusing the call.
     pub(crate) only_declared: bool,
     /// Words the answers.
-    pub(crate) answer: fn(&Answers) -> String,
+    pub(crate) answer: fn(&InputResponses) -> String,
 }
 
 impl Asking {
     /// One round without a state.
-    pub(super) fn once(name: &'static str, asks: Vec<Ask>, answer: fn(&Answers) -> String) -> Self {
+    pub(super) fn once(
+        name: &'static str,
+        asks: Vec<Ask>,
+        answer: fn(&InputResponses) -> String,
+    ) -> Self {
         Self {
             name,
             rounds: vec![asks],
@@ -139,9 +143,9 @@ impl Ask {
 
 /// The answers to all questions, by their keys.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Answers(pub(crate) Map<String, Value>);
+pub(crate) struct InputResponses(pub(crate) Map<String, Value>);
 
-impl Answers {
+impl InputResponses {
     /// A field of a form as text; the action if the form was not filled in.
     pub(super) fn field(&self, key: &str, field: &str) -> String {
         let answer = self.0.get(key).unwrap_or(&Value::Null);

@@ -11,10 +11,12 @@ mod prompts;
 mod resources;
 mod tools;
 
-pub(crate) use asking::{Answers, Ask, Asking};
+pub(crate) use asking::{Ask, Asking, InputResponses};
 pub(crate) use prompts::asking as prompt_asking;
 pub(crate) use resources::from_template;
-pub(crate) use tools::{Behaviour, RECONNECTING, Script, Step, TOGGLED, behaviour};
+#[cfg(feature = "http")]
+pub(crate) use tools::RECONNECTING;
+pub(crate) use tools::{Behaviour, Script, ScriptStep, TOGGLED, behaviour};
 
 use crate::catalog::Catalog;
 use crate::completion::Of;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::asking::{Answers, Ask, Asking, object, texts};
+use super::asking::{Ask, Asking, InputResponses, object, texts};
 use super::content::{audio, embedded, image, text};
 use crate::tools::{Action, Kind, Tool};
 
@@ -21,13 +21,13 @@ pub(crate) enum Behaviour {
 
 #[derive(Debug)]
 pub(crate) struct Script {
-    pub(crate) steps: &'static [Step],
+    pub(crate) steps: &'static [ScriptStep],
     pub(crate) content: Vec<Value>,
     pub(crate) is_error: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
+pub(crate) enum ScriptStep {
     /// Waits for as long as the suite asks for.
     Wait,
     /// Logs a text at `info`.
@@ -39,31 +39,31 @@ pub(crate) enum Step {
 /// The name of the item that [`Behaviour::Toggle`] adds and removes.
 pub(crate) const TOGGLED: &str = "test_toggled_item";
 
-const LOGGING: &[Step] = &[
-    Step::Log("Tool execution started"),
-    Step::Wait,
-    Step::Log("Tool processing data"),
-    Step::Wait,
-    Step::Log("Tool execution completed"),
+const LOGGING: &[ScriptStep] = &[
+    ScriptStep::Log("Tool execution started"),
+    ScriptStep::Wait,
+    ScriptStep::Log("Tool processing data"),
+    ScriptStep::Wait,
+    ScriptStep::Log("Tool execution completed"),
 ];
 
-const PROGRESSING: &[Step] = &[
-    Step::Progress(0),
-    Step::Wait,
-    Step::Progress(50),
-    Step::Wait,
-    Step::Progress(100),
+const PROGRESSING: &[ScriptStep] = &[
+    ScriptStep::Progress(0),
+    ScriptStep::Wait,
+    ScriptStep::Progress(50),
+    ScriptStep::Wait,
+    ScriptStep::Progress(100),
 ];
 
 /// Name and description of each tool. The first takes no arguments: the suite calls it with none.
 const TOOLS: &[(&str, &str)] = &[
-    ("test_simple_text", "Answers with a text"),
-    ("test_image_content", "Answers with a picture"),
-    ("test_audio_content", "Answers with a sound"),
-    ("test_embedded_resource", "Answers with a resource"),
+    ("test_simple_text", "InputResponses with a text"),
+    ("test_image_content", "InputResponses with a picture"),
+    ("test_audio_content", "InputResponses with a sound"),
+    ("test_embedded_resource", "InputResponses with a resource"),
     (
         "test_multiple_content_types",
-        "Answers with a text, a picture and a resource",
+        "InputResponses with a text, a picture and a resource",
     ),
     ("test_error_handling", "Always fails"),
     ("test_tool_with_logging", "Logs three times while it runs"),
@@ -216,7 +216,7 @@ fn script(name: &str, arguments: &Map<String, Value>) -> Script {
     let steps = match name {
         "test_tool_with_logging" | "test_logging_tool" => LOGGING,
         "test_tool_with_progress" => PROGRESSING,
-        RECONNECTING => &[Step::Wait, Step::Wait],
+        RECONNECTING => &[ScriptStep::Wait, ScriptStep::Wait],
         _ => &[],
     };
     let content = match name {
@@ -266,7 +266,7 @@ fn asking(name: &str, arguments: &Map<String, Value>) -> Option<Asking> {
         let form = object(&json!({"ok": {"type": "boolean"}}), &["ok"]);
         Ask::form("confirm", "Please confirm", form)
     };
-    let completed = |answers: &Answers| {
+    let completed = |answers: &InputResponses| {
         let (action, content) = (answers.action("form"), answers.content("form"));
         format!("Elicitation completed: action={action}, content={content}")
     };
@@ -335,10 +335,14 @@ fn asking(name: &str, arguments: &Map<String, Value>) -> Option<Asking> {
             Asking::once(name, asks, all_three).sealed()
         }
         "test_input_required_result_multi_round" => {
-            let first = Ask::form("step1", "Step 1: What is your name?", texts(&["name"]));
+            let first = Ask::form(
+                "step1",
+                "ScriptStep 1: What is your name?",
+                texts(&["name"]),
+            );
             let second = Ask::form(
                 "step2",
-                "Step 2: What is your favorite color?",
+                "ScriptStep 2: What is your favorite color?",
                 texts(&["color"]),
             );
             Asking::once(name, vec![first], |answers| {
@@ -359,7 +363,7 @@ fn asking(name: &str, arguments: &Map<String, Value>) -> Option<Asking> {
     })
 }
 
-fn all_three(answers: &Answers) -> String {
+fn all_three(answers: &InputResponses) -> String {
     let name = answers.field("user_name", "name");
     let (greeting, roots) = (answers.model("greeting"), answers.roots("client_roots"));
     format!("Name: {name}; greeting: {greeting}; roots: {roots}")

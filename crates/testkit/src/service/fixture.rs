@@ -14,13 +14,13 @@ use super::log;
 use super::rounds::{self, Turn};
 use super::slow::progress_token;
 use super::wire::{Reply, Sink};
-use crate::conformance::{self, Asking, Behaviour, Script, Step, TOGGLED};
+use crate::conformance::{self, Asking, Behaviour, Script, ScriptStep, TOGGLED};
 use crate::tools::{Kind, Outcome};
 
 /// The wait between two steps.
 const WAIT: Duration = Duration::from_millis(50);
 
-type Members = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 impl Connection {
     /// Calls a tool of the fixture, with arguments that fit it.
@@ -28,8 +28,8 @@ impl Connection {
         &mut self,
         context: Context,
         name: &str,
-        params: &Members,
-        arguments: &Members,
+        params: &JsonObject,
+        arguments: &JsonObject,
         reply: Reply,
     ) {
         match conformance::behaviour(name, arguments) {
@@ -69,7 +69,7 @@ impl Connection {
         &mut self,
         context: Context,
         asking: Asking,
-        params: &Members,
+        params: &JsonObject,
         reply: Reply,
     ) {
         let worded = |asked: Result<String, String>| {
@@ -85,9 +85,9 @@ impl Connection {
         &mut self,
         context: Context,
         asking: Asking,
-        params: &Members,
+        params: &JsonObject,
         reply: Reply,
-        worded: impl FnOnce(Result<String, String>) -> Result<Members, Failure> + Send + 'static,
+        worded: impl FnOnce(Result<String, String>) -> Result<JsonObject, Failure> + Send + 'static,
     ) {
         let complete = move |members| context.complete(members, Keep::Unsaid);
         if context.modern() {
@@ -108,7 +108,7 @@ impl Connection {
 
 impl super::Service {
     /// The questions of the prompt that a request names, if it asks any.
-    pub(super) fn prompt_asking(&self, params: &Members) -> Option<Asking> {
+    pub(super) fn prompt_asking(&self, params: &JsonObject) -> Option<Asking> {
         let name = string(params, "name").ok().filter(|_| self.conformance)?;
         conformance::prompt_asking(name)
     }
@@ -127,21 +127,21 @@ impl super::Service {
 }
 
 /// Takes the steps one by one. Dropping the future stops between two of them.
-async fn run(steps: &[Step], context: Context, token: Option<&Value>, client: &Sink) {
+async fn run(steps: &[ScriptStep], context: Context, token: Option<&Value>, client: &Sink) {
     for step in steps {
         match (step, token) {
-            (Step::Wait, _) => sleep(WAIT).await,
-            (Step::Log(text), _) => log::log(context, client, LogLevel::Info, text).await,
-            (Step::Progress(progress), Some(token)) => {
+            (ScriptStep::Wait, _) => sleep(WAIT).await,
+            (ScriptStep::Log(text), _) => log::log(context, client, LogLevel::Info, text).await,
+            (ScriptStep::Progress(progress), Some(token)) => {
                 let params = json!({"progressToken": token, "progress": progress, "total": 100});
                 client.notify("notifications/progress", Some(&params)).await;
             }
-            (Step::Progress(_), None) => {}
+            (ScriptStep::Progress(_), None) => {}
         }
     }
 }
 
-fn content(script: Script) -> Members {
+fn content(script: Script) -> JsonObject {
     let mut members = Map::from_iter([("content".to_owned(), Value::Array(script.content))]);
     if script.is_error {
         members.insert("isError".to_owned(), Value::Bool(true));

@@ -12,7 +12,7 @@ use super::era::Context;
 use super::failure::{Failure, object, string};
 use super::questions::Questions;
 use super::wire::Sink;
-use crate::conformance::{Answers, Ask, Asking};
+use crate::conformance::{Ask, Asking, InputResponses};
 
 /// The state of a modern call.
 pub(super) enum Turn {
@@ -24,9 +24,9 @@ pub(super) enum Turn {
 
 /// What travels in a `requestState`.
 #[derive(Default)]
-struct Progress {
+struct RequestState {
     round: usize,
-    answers: Answers,
+    answers: InputResponses,
 }
 
 impl Asking {
@@ -40,9 +40,9 @@ impl Asking {
         let responses = object(params, "inputResponses")?;
         let mut progress = match params.get("requestState") {
             Some(_) => self.open(string(params, "requestState")?, seal)?,
-            None => Progress::default(),
+            None => RequestState::default(),
         };
-        // Answers to a sealed round count only together with its state.
+        // InputResponses to a sealed round count only together with its state.
         let counts = !self.is_sealed || params.contains_key("requestState");
         let responses = responses.filter(|_| counts);
         let answer = |ask: &Ask| {
@@ -109,7 +109,7 @@ impl Asking {
     }
 
     /// Writes a state that only this process can have written.
-    fn seal(&self, progress: &Progress, seal: &RandomState) -> String {
+    fn seal(&self, progress: &RequestState, seal: &RandomState) -> String {
         let state = json!({
             "of": self.name, "round": progress.round, "answers": progress.answers.0,
         });
@@ -117,7 +117,7 @@ impl Asking {
         format!("{:016x}.{state}", seal.hash_one(&state))
     }
 
-    fn open(&self, text: &str, seal: &RandomState) -> Result<Progress, Failure> {
+    fn open(&self, text: &str, seal: &RandomState) -> Result<RequestState, Failure> {
         let opened = || {
             let (mark, state) = text.split_once('.')?;
             if mark != format!("{:016x}", seal.hash_one(state)) {
@@ -125,9 +125,9 @@ impl Asking {
             }
             let state: Value = serde_json::from_str(state).ok()?;
             let round = state.get("round")?.as_u64()?;
-            (state.get("of")? == self.name).then_some(Progress {
+            (state.get("of")? == self.name).then_some(RequestState {
                 round: usize::try_from(round).ok()?,
-                answers: Answers(state.get("answers")?.as_object()?.clone()),
+                answers: InputResponses(state.get("answers")?.as_object()?.clone()),
             })
         };
         opened().ok_or_else(|| Failure::invalid_params("requestState is not what was given out"))
@@ -141,7 +141,7 @@ pub(super) async fn ask(
     questions: &Questions,
     client: &Sink,
 ) -> Result<String, String> {
-    let mut answers = Answers::default();
+    let mut answers = InputResponses::default();
     for round in 0..asking.rounds.len() {
         for ask in asking.asks(context, round) {
             if !is_declared(context, ask) {
