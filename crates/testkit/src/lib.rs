@@ -14,6 +14,8 @@
 //! `conformance` is what the official suite's server scenarios ask for, in place of the usual catalog.
 //! `chaos` makes the same server misbehave, in one way at a time. `issuer` puts OAuth in front of it over HTTP.
 //!
+//! `shapes` are results that are odd but valid, for proxies that should not change them.
+//!
 //! It is stricter than servers in the field: a missing `jsonrpc`, a `requestState` that is not
 //! echoed exactly and an invented cursor are all refused, because the tests of a client cannot find
 //! mistakes that this server forgives.
@@ -36,6 +38,7 @@ mod pages;
 mod prompts;
 mod resources;
 mod service;
+pub mod shapes;
 mod stdio;
 mod tools;
 

@@ -110,6 +110,9 @@ pub(crate) struct TestServer {
     /// Offer what the official conformance suite's server scenarios ask for, instead of the usual catalog.
     #[arg(long)]
     pub(crate) conformance: bool,
+    /// Offer the tool `shape`, which returns results that are odd but valid, by number.
+    #[arg(long)]
+    pub(crate) shapes: bool,
     /// Offer tools that change the tool list while the server runs, with notifications.
     #[arg(long)]
     pub(crate) growing: bool,

@@ -47,6 +47,8 @@ pub(crate) enum Action {
     Generated,
     /// Is part of the conformance fixture.
     Fixture,
+    /// Answers with a raw result.
+    Shape,
     /// Changes the catalog.
     Grow(Step),
     /// Was added while the server ran.
@@ -80,6 +82,9 @@ pub(crate) fn all(options: &Options) -> Vec<Tool> {
     }
     if options.talking {
         tools.extend(talking::all());
+    }
+    if options.shapes {
+        tools.push(definitions::shape());
     }
     if options.growing {
         tools.extend(growing::all());
@@ -172,6 +177,7 @@ impl Tool {
             | Action::Log
             | Action::AnnounceChange
             | Action::Fixture
+            | Action::Shape
             | Action::Grow(_) => Outcome::error(format!("{} needs a connection", self.name)),
         }
     }

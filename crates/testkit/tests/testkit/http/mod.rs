@@ -10,6 +10,7 @@ mod mirrored;
 mod modern;
 mod oauth;
 mod older;
+mod shapes;
 
 use switchboard_testkit::http::{Http, Server};
 use switchboard_testkit::{Eras, Options};
