@@ -263,7 +263,7 @@ fn a_level_without_grants_means_what_it_says() {
 
 /// What the agent `gateway` may do by default in a host with that file, in words.
 fn by_default(text: &str) -> String {
-    let builder = Host::builder().environment(&Environment::new());
+    let builder = Host::builder().environment(&Environment::default());
     let builder = builder.default_agent("gateway", AgentPolicy::everything(Level::Yolo));
     let host = builder.config(&read(text)).build().unwrap();
     decided(&host.policy(), "gateway", "echo")
@@ -298,7 +298,7 @@ fn a_section_for_an_agent_replaces_what_it_may_do_by_default() {
             "deny: level sandboxed",
         ),
         (r#"{"*": {"level": "sandboxed"}}"#, "deny: level sandboxed"),
-        ("7", "deny: no policy"),
+        ("7", "deny: no policy for this agent"),
     ] {
         let text = format!(r#"{{"agents": {section}}}"#);
         assert_eq!(by_default(&text), decision, "{text}");
@@ -312,12 +312,12 @@ fn an_agent_by_default_may_do_nothing_beside_a_file_that_cannot_be_read() {
     std::fs::write(&file, r#"{"agents": {"gateway": {"level": "sandboxed"}"#).unwrap();
     let config = Config::load(&Places::only(&file));
     assert!(!config.file_errors().is_empty());
-    let builder = Host::builder().environment(&Environment::new());
+    let builder = Host::builder().environment(&Environment::default());
     let builder = builder.default_agent("gateway", AgentPolicy::everything(Level::Yolo));
     let host = builder.config(&config).build().unwrap();
     assert_eq!(
         decided(&host.policy(), "gateway", "echo"),
-        "deny: no policy"
+        "deny: no policy for this agent"
     );
 }
 
@@ -325,7 +325,7 @@ fn an_agent_by_default_may_do_nothing_beside_a_file_that_cannot_be_read() {
 fn an_agent_by_default_is_beside_those_that_the_program_sets() {
     let all = || AgentPolicy::everything(Level::Yolo);
     let builder = Host::builder()
-        .environment(&Environment::new())
+        .environment(&Environment::default())
         .default_agent("gateway", all())
         .default_agent("planner", all())
         .agent("planner", AgentPolicy::new(Level::Sandboxed));
@@ -333,7 +333,7 @@ fn an_agent_by_default_is_beside_those_that_the_program_sets() {
     let echo = |agent| decided(&policy, agent, "echo");
     assert_eq!(echo("gateway"), "allow: grant mcp:*:*");
     assert_eq!(echo("planner"), "deny: level sandboxed");
-    assert_eq!(echo("guest"), "deny: no policy");
+    assert_eq!(echo("guest"), "deny: no policy for this agent");
     Host::builder()
         .default_agent("owner", all())
         .build()
