@@ -306,7 +306,7 @@ fn a_section_for_an_agent_replaces_what_it_may_do_by_default() {
 }
 
 #[test]
-fn an_agent_by_default_may_do_nothing_beside_a_file_that_cannot_be_read() {
+fn a_default_agent_has_no_access_beside_a_file_that_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mcp.json");
     std::fs::write(&file, r#"{"agents": {"gateway": {"level": "sandboxed"}"#).unwrap();
