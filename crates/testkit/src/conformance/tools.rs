@@ -57,13 +57,13 @@ const PROGRESSING: &[ScriptStep] = &[
 
 /// Name and description of each tool. The first takes no arguments: the suite calls it with none.
 const TOOLS: &[(&str, &str)] = &[
-    ("test_simple_text", "InputResponses with a text"),
-    ("test_image_content", "InputResponses with a picture"),
-    ("test_audio_content", "InputResponses with a sound"),
-    ("test_embedded_resource", "InputResponses with a resource"),
+    ("test_simple_text", "Answers with a text"),
+    ("test_image_content", "Answers with a picture"),
+    ("test_audio_content", "Answers with a sound"),
+    ("test_embedded_resource", "Answers with a resource"),
     (
         "test_multiple_content_types",
-        "InputResponses with a text, a picture and a resource",
+        "Answers with a text, a picture and a resource",
     ),
     ("test_error_handling", "Always fails"),
     ("test_tool_with_logging", "Logs three times while it runs"),

@@ -42,7 +42,7 @@ impl Asking {
             Some(_) => self.open(string(params, "requestState")?, seal)?,
             None => RequestState::default(),
         };
-        // InputResponses to a sealed round count only together with its state.
+        // Answers to a sealed round count only together with its state.
         let counts = !self.is_sealed || params.contains_key("requestState");
         let responses = responses.filter(|_| counts);
         let answer = |ask: &Ask| {
