@@ -303,3 +303,52 @@ async fn logs_of_an_own_connection_go_to_its_client_and_are_marked_for_the_owner
     let (data, is_relayed) = next_message(&mut logs).await;
     assert_eq!((data.as_str(), is_relayed), ("1", false));
 }
+
+#[tokio::test]
+async fn a_verbatim_call_has_an_odd_result_as_the_server_sent_it() {
+    let odd = [
+        r#""only a text""#,
+        r#"{"content":"one text", "x": 1.50}"#,
+        r#"{"content":[{"type":"text"}]}"#,
+        r#"{"isError":"perhaps"}"#,
+        "null",
+    ];
+    let fitting = r#"{ "content":[],"y":[ 1e2 ],"content":[{"type":"odd"}] }"#;
+    let server = Scripted::new(move |asked: &Asked| {
+        let asked_for = asked.json()["params"]["arguments"]["at"].as_u64();
+        let Some(at) = asked_for else {
+            return Some(asked.legacy());
+        };
+        let result = odd.get(usize::try_from(at).unwrap()).unwrap_or(&fitting);
+        let answer = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#,
+            asked.json()["id"]
+        );
+        let reply = Reply::new(200).header("content-type", "application/json");
+        Some(reply.body(answer))
+    })
+    .await;
+    let http = switchboard::transport::Http::new(server.url()).unwrap();
+    let server = switchboard::Server::new(
+        ServerName::parse("one").unwrap(),
+        http,
+        switchboard::SessionOptions::default().protocol(Protocol::Legacy),
+    );
+    let mut options = CallOptions::default();
+    options.verbatim = true;
+    let call = async |at: usize| {
+        let arguments = Raw::parse(&format!(r#"{{"at":{at}}}"#)).unwrap();
+        let called = server.call_tool("do", Some(arguments), options.clone());
+        called.await
+    };
+    for (at, sent) in odd.iter().chain([&fitting]).enumerate() {
+        let raw = match call(at).await {
+            Ok(result) => result.raw().clone(),
+            Err(error) => {
+                let error = switchboard::Error::from(error);
+                error.unfit_result().unwrap().clone()
+            }
+        };
+        assert_eq!(raw.as_str(), *sent);
+    }
+}

@@ -273,6 +273,45 @@ async fn a_watch_over_an_own_connection_gets_the_updates_of_that_one() {
     assert_eq!(ended.unwrap_err().kind(), ErrorKind::Connect);
 }
 
+/// A server that is a process, and tells its process id.
+#[cfg(target_os = "linux")]
+const PROCESS: &str = r#"
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "process", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "pid", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        result = {"content": [{"type": "text", "text": str(os.getpid())}]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn each_client_has_a_process_and_none_is_left_behind() {
+    let spec = ServerSpec::stdio("one", "python3").unwrap();
+    let host = Host::builder().server(spec.args(["-c", PROCESS]));
+    let host = host.protocol(Protocol::Legacy).build().unwrap();
+    host.set_sharing("one", Sharing::PerClient).unwrap();
+    let runs = |pid: &str| std::path::Path::new("/proc").join(pid).exists();
+    let [ada, bob] = ["ada", "bob"].map(|name| Named::new(name).connect(&host));
+    let of_ada = call(&view(&host, &ada), "one/pid").await;
+    let of_bob = call(&view(&host, &bob), "one/pid").await;
+    let shared = host.call("one/pid", json!({})).await.unwrap().text();
+    assert!(of_ada != of_bob && of_bob != shared && shared != of_ada);
+    assert!(runs(&of_ada) && runs(&of_bob) && runs(&shared));
+    ada.close().await;
+    assert!(!runs(&of_ada) && runs(&of_bob) && runs(&shared));
+    host.shutdown().await;
+    assert!(!runs(&of_bob) && !runs(&shared));
+}
+
 /// The levels that were set, as soon as there are as many.
 async fn levels(heard: &mut mpsc::UnboundedReceiver<Value>, count: usize) -> Vec<String> {
     let mut levels = Vec::new();

@@ -170,7 +170,7 @@ impl Server {
         change(&mut options);
         let transport = Arc::clone(&self.0.transport) as Arc<dyn Connect>;
         let connect = Connector::new(transport);
-        let (name, policy) = (self.0.name.clone(), self.0.policy.clone());
+        let (name, policy) = (self.0.name.clone(), self.0.policy);
         Self::make(name, connect, options, policy, Some(observe), retired)
     }
 

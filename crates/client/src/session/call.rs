@@ -83,7 +83,7 @@ impl<'a> Call<'a> {
             ask.deadline = rounds.deadline_left(self.deadline);
             let Received { raw, depth, held } = match engine.exchange(ask).await {
                 Ok(received) => received,
-                Err(error) if !rounds.was_away && is_sent_away::<M>(self.dialect, &error) => {
+                Err(error) if self.is_sent_away::<M>(&rounds, &error) => {
                     rounds.was_away = true;
                     Box::pin(self.send_away(error)).await?;
                     continue;
@@ -101,8 +101,8 @@ impl<'a> Call<'a> {
             }
             let era = self.dialect.era();
             let read = read_outcome::<M>(era, &raw).or_else(|misfit| {
-                let is_tool = M::NAME == CallTool::NAME;
-                let content = is_tool.then(|| as_content(&raw)).flatten();
+                let is_read = M::NAME == CallTool::NAME && !self.options.verbatim;
+                let content = is_read.then(|| as_content(&raw)).flatten();
                 // Counted, so that the mistake of the server shows up.
                 content.map_or(Err(misfit), |content| {
                     engine.counters.malformed.add();
@@ -118,7 +118,12 @@ impl<'a> Call<'a> {
                 }
                 Err(misfit) => {
                     let method = M::NAME.to_owned();
-                    return Err(CallError::Unfit { method, misfit });
+                    let raw = self.options.verbatim.then(|| Box::new(raw));
+                    return Err(CallError::Unfit {
+                        method,
+                        misfit,
+                        raw,
+                    });
                 }
             };
             if let Some(relay) = relay {
@@ -186,6 +191,13 @@ impl<'a> Call<'a> {
     fn relay(&self) -> Option<&'a InputRelay> {
         let relay = self.options.relay.as_deref();
         relay.filter(|_| self.dialect.era() == Era::Modern)
+    }
+
+    /// Returns true if the server refused the call until the person has visited an address, and the
+    /// session is to see to that.
+    fn is_sent_away<M: Method>(&self, rounds: &Rounds, error: &CallError) -> bool {
+        let is_ours = !rounds.was_away && !self.options.verbatim;
+        is_ours && is_sent_away::<M>(self.dialect, error)
     }
 
     /// Sends the person to the addresses that the server named in its refusal (-32042), and waits

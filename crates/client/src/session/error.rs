@@ -94,6 +94,9 @@ pub enum CallError {
         method: String,
         /// The place and kind of the mismatch.
         misfit: Misfit,
+        /// The result as the server sent it, for a caller that wants it verbatim.
+        #[doc(hidden)]
+        raw: Option<Box<Raw>>,
     },
     /// The parameters have no JSON form.
     #[error("the parameters of {method} cannot be sent")]
@@ -208,6 +211,15 @@ impl CallError {
     pub fn rpc(&self) -> Option<&RpcError> {
         match self {
             Self::Rpc(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The result that does not fit, as the server sent it, if the caller wants it verbatim.
+    #[doc(hidden)]
+    pub fn unfit_result(&self) -> Option<&Raw> {
+        match self {
+            Self::Unfit { raw, .. } => raw.as_deref(),
             _ => None,
         }
     }

@@ -56,6 +56,7 @@ impl Opening<'_> {
             Err(misfit) => Err(CallError::Unfit {
                 method: Discover::NAME.to_owned(),
                 misfit,
+                raw: None,
             }),
         }
     }
@@ -121,6 +122,7 @@ impl Opening<'_> {
             Err(misfit) => CallError::Unfit {
                 method: Initialize::NAME.to_owned(),
                 misfit,
+                raw: None,
             },
         };
         Err(self.failed(Initialize::NAME, error))
@@ -292,6 +294,7 @@ pub(super) fn unfit(method: &str, what: &str) -> CallError {
     CallError::Unfit {
         method: method.to_owned(),
         misfit: Misfit::new(what),
+        raw: None,
     }
 }
 

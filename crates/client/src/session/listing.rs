@@ -176,7 +176,11 @@ where
             }
             Err(misfit) => {
                 let method = M::NAME.to_owned();
-                return Err(CallError::Unfit { method, misfit });
+                return Err(CallError::Unfit {
+                    method,
+                    misfit,
+                    raw: None,
+                });
             }
         };
         collected.bytes = collected.bytes.saturating_add(raw.len_bytes());

@@ -145,6 +145,10 @@ pub struct CallOptions {
     pub log_level: Option<LogLevel>,
     /// The call may run twice, so it is sent again when the connection was lost.
     pub idempotent: bool,
+    /// Wants the server's answer as it is: a result that does not fit its type is in the error, none is
+    /// read leniently, and a refusal until an address was visited (-32042) is the caller's to follow.
+    #[doc(hidden)]
+    pub verbatim: bool,
     /// The caller's own handlers of what the server sends during the call.
     #[doc(hidden)]
     pub callbacks: Option<Arc<Callbacks>>,

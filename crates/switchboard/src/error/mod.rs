@@ -219,6 +219,13 @@ impl Error {
         self.call_error().and_then(CallError::rpc)
     }
 
+    /// Returns the result that does not fit its type, as the server sent it, if the caller wants it
+    /// verbatim.
+    #[doc(hidden)]
+    pub fn unfit_result(&self) -> Option<&Raw> {
+        self.call_error().and_then(CallError::unfit_result)
+    }
+
     /// Returns the server's questions, as it sent them, if the caller relays them: see
     /// [`InputRelay`](crate::session::InputRelay).
     #[doc(hidden)]

@@ -79,7 +79,7 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
             causes: vec!["this is a bug in the server".to_owned()],
             ..Diagnosis::default()
         },
-        CallError::Unfit { method, misfit } => Diagnosis {
+        CallError::Unfit { method, misfit, .. } => Diagnosis {
             title: format!("the server's result of {method} is not what the protocol says"),
             facts: vec![("problem", misfit.to_string())],
             causes: vec!["this is a bug in the server".to_owned()],

@@ -151,7 +151,8 @@ impl KeptDefinitions {
         }
     }
 
-    /// Writes what a server offers, in place of what was kept of it. It blocks.
+    /// Writes what a server offers, in place of what was kept of it, if it still is the newest when it is
+    /// its turn. It blocks.
     ///
     /// # Errors
     /// Fails if it cannot be written, or is too large.
@@ -160,10 +161,12 @@ impl KeptDefinitions {
         server: &Identity,
         part: &ServerCatalog,
         about: Definitions,
+        is_newest: impl Fn() -> bool,
     ) -> Result<(), StoreError> {
         let key = server.to_string();
         let file = KeptFile(text_of(&key, part, about).into());
-        let write = || self.0.files.change(&key, |_| Some(file.clone()));
+        let newer = |old| if is_newest() { Some(file.clone()) } else { old };
+        let write = || self.0.files.change(&key, newer);
         let written = match write() {
             Err(StoreError::Full { .. }) => {
                 self.forget_oldest()?;

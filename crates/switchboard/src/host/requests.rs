@@ -41,6 +41,9 @@ pub struct Completions {
     pub total: Option<u64>,
     /// True if there are more values than these.
     pub has_more: bool,
+    /// The whole result, as the server sent it.
+    #[doc(hidden)]
+    pub raw: Option<Raw>,
 }
 
 /// The resources that were chosen for a model to read.
@@ -365,6 +368,7 @@ impl View {
             values: sent.iter().take(most).cloned().collect(),
             total: completion.total(),
             has_more: completion.has_more().unwrap_or_default() || sent.len() > most,
+            raw: Some(result.raw().clone()),
         })
     }
 

@@ -288,16 +288,16 @@ fn a_section_for_an_agent_replaces_what_it_may_do_by_default() {
             r#"{"gateway": {"level": "yolo", "grants": []}}"#,
             "deny: no grant",
         ),
-        (r#"{"gateway": {"level": "trusted"}}"#, "ask: level trusted"),
+        (r#"{"gateway": {"level": "trusted"}}"#, "ask: level TRUSTED"),
         (
             r#"{"gateway": {"level": "sandboxed"}}"#,
-            "deny: level sandboxed",
+            "deny: level SANDBOXED",
         ),
         (
             r#"{"gateway": {"level": "yolo", "grnts": []}}"#,
-            "deny: level sandboxed",
+            "deny: level SANDBOXED",
         ),
-        (r#"{"*": {"level": "sandboxed"}}"#, "deny: level sandboxed"),
+        (r#"{"*": {"level": "sandboxed"}}"#, "deny: level SANDBOXED"),
         ("7", "deny: no policy for this agent"),
     ] {
         let text = format!(r#"{{"agents": {section}}}"#);
@@ -332,7 +332,7 @@ fn an_agent_by_default_is_beside_those_that_the_program_sets() {
     let policy = builder.build().unwrap().policy();
     let echo = |agent| decided(&policy, agent, "echo");
     assert_eq!(echo("gateway"), "allow: grant mcp:*:*");
-    assert_eq!(echo("planner"), "deny: level sandboxed");
+    assert_eq!(echo("planner"), "deny: level SANDBOXED");
     assert_eq!(echo("guest"), "deny: no policy for this agent");
     Host::builder()
         .default_agent("owner", all())

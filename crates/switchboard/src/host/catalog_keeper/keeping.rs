@@ -68,7 +68,12 @@ impl CatalogKeeper {
                     ..Definitions::default()
                 }
             };
-            if let Err(error) = store.write(&member.identity(), &part, about) {
+            // Another writing may have begun since, and must not be replaced by this one.
+            let is_newest = || {
+                let written = &member.listing.log().written;
+                written.as_ref().is_some_and(|it| Arc::ptr_eq(it, &part))
+            };
+            if let Err(error) = store.write(&member.identity(), &part, about, is_newest) {
                 events.emit(|| Event::Notice {
                     server: member.name.clone(),
                     text: format!("its definitions are not kept: {error}"),
@@ -102,7 +107,7 @@ impl Connection {
                 break;
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Writes what the server offers, now that the connection ends.

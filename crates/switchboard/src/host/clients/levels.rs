@@ -74,7 +74,7 @@ pub(in crate::host) async fn follow_level(
             }
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[cfg(test)]

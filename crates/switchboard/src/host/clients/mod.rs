@@ -160,8 +160,13 @@ impl ClientConnections {
     /// Sets the level from which on legacy servers log: those of the client's own connections, now and
     /// later, and on shared ones if no other client wants more. Never blocks.
     pub fn set_log_level(&self, level: LogLevel) {
-        let before = self.0.level.send_replace(Some(level));
-        self.0.levels.change(before, Some(level));
+        // Under the lock: one change after the other, and none after the end.
+        let own = self.0.own();
+        if !self.0.closed.is_cancelled() {
+            let before = self.0.level.send_replace(Some(level));
+            self.0.levels.change(before, Some(level));
+        }
+        drop(own);
     }
 
     /// Notifies the legacy servers of the client's own connections that its roots have changed.
@@ -184,11 +189,11 @@ impl ClientConnections {
     }
 
     fn end(&self) {
-        // Under the lock: no connection is made after it.
+        // Under the lock: no connection is made after it, and no level set.
         let own = self.0.own();
         self.0.closed.cancel();
-        drop(own);
         self.0.levels.change(self.0.level.send_replace(None), None);
+        drop(own);
     }
 }
 

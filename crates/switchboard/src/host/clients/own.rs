@@ -1,5 +1,6 @@
 //! A connection of one client to one server, from its first use to its end.
 
+use std::future::pending;
 #[cfg(feature = "auth")]
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -225,15 +226,19 @@ impl Supervision {
                 };
                 let mut own = client.own();
                 let since = self.connection.idle_since();
-                let until = since.unwrap_or_else(Instant::now) + self.idle;
-                if since.is_some() && until <= Instant::now() {
+                let until = since.unwrap_or_else(Instant::now).checked_add(self.idle);
+                if since.is_some() && until.is_some_and(|until| until <= Instant::now()) {
                     // Under the lock: no use begins from here on.
                     client.forget(&self.connection, &mut own);
                     return;
                 }
                 until
             };
-            sleep_until(until).await;
+            match until {
+                Some(until) => sleep_until(until).await,
+                // Without a limit.
+                None => pending().await,
+            }
         }
     }
 
