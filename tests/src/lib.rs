@@ -22,3 +22,16 @@ pub mod rmcp_server;
 pub mod rmcp_talker;
 pub mod running;
 pub mod talk;
+
+/// Set by `cargo xtask check --full`: floods, soaks and matrices have their large sizes.
+const SOAK: &str = "SWITCHBOARD_SOAK";
+
+/// Returns the size of a test: the usual one, or that of a soak. A variable tells and not a feature, so that
+/// nothing is compiled again for a soak.
+pub fn soak_size<T>(usual: T, soak: T) -> T {
+    if std::env::var_os(SOAK).is_some() {
+        soak
+    } else {
+        usual
+    }
+}

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use switchboard::spec::ServerName;
 use switchboard::transport::{Environment, Stdio};
 use switchboard::{CallOptions, ErrorKind, Server, SessionOptions};
+use switchboard_tests::soak_size;
 use tokio::sync::oneshot;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -26,13 +27,13 @@ const SERVERS: usize = 8;
 /// How many calls each server has in flight.
 const CALLERS: usize = 16;
 
-const CALLS: usize = if cfg!(feature = "soak") {
-    100_000
-} else {
-    10_000
-};
+fn calls() -> usize {
+    soak_size(10_000, 100_000)
+}
 
-const CALLS_EACH: usize = CALLS.div_ceil(SERVERS * CALLERS);
+fn calls_each() -> usize {
+    calls().div_ceil(SERVERS * CALLERS)
+}
 
 /// Every so many calls, one runs for a while.
 const SLOW: usize = 8;
@@ -160,8 +161,8 @@ async fn of_servers_that_are_killed_all_the_time_no_call_is_lost_or_run_twice() 
             let server = servers[caller % SERVERS].clone();
             tokio::spawn(async move {
                 let mut fates = Vec::new();
-                for number in 0..CALLS_EACH {
-                    let serial = caller * CALLS_EACH + number;
+                for number in 0..calls_each() {
+                    let serial = caller * calls_each() + number;
                     if number % SLOW == 0 {
                         let marker = format!("0.05{serial:07}");
                         let fate = call_slowly(&server, &marker).await;
@@ -214,5 +215,6 @@ async fn of_servers_that_are_killed_all_the_time_no_call_is_lost_or_run_twice() 
     let failed = fates.len() - answered;
     // A process that dies takes along what it had in flight, and nothing more.
     assert!(failed <= killed * CALLERS, "{failed}, {killed} killed");
-    assert!(failed < CALLS / 2, "{failed} of {CALLS} failed");
+    let calls = calls();
+    assert!(failed < calls / 2, "{failed} of {calls} failed");
 }

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
+use switchboard_tests::soak_size;
+
 const SERVER: &str = env!("CARGO_BIN_EXE_endure-server");
 const HOST: &str = env!("CARGO_BIN_EXE_flood-host");
 
@@ -14,13 +16,17 @@ const MIB_IN_KIB: u64 = 1024;
 const LIMIT_KIB: u64 = 10 * MIB_IN_KIB;
 
 /// The bounds are the same for any flood; smaller ones only take less time.
-const LINE_MIB: u64 = if cfg!(feature = "soak") { 1024 } else { 128 };
-const STDERR_MIB: u64 = if cfg!(feature = "soak") { 1024 } else { 64 };
-const NOTICES: u64 = if cfg!(feature = "soak") {
-    1_000_000
-} else {
-    50_000
-};
+fn line_mib() -> u64 {
+    soak_size(128, 1024)
+}
+
+fn stderr_mib() -> u64 {
+    soak_size(64, 1024)
+}
+
+fn notices() -> u64 {
+    soak_size(50_000, 1_000_000)
+}
 
 /// How many of them are kept for whoever may read them.
 const KEPT_NOTICES: u64 = 1024;
@@ -99,26 +105,26 @@ fn assert_failed_in_time(seen: &Seen) {
 
 #[test]
 fn an_endless_line_costs_its_call_and_three_times_the_limit() {
-    assert_failed_in_time(&Seen::of_fault(&format!("huge-line={LINE_MIB}@echo")));
+    assert_failed_in_time(&Seen::of_fault(&format!("huge-line={}@echo", line_mib())));
 }
 
 #[test]
 fn an_endless_line_that_names_its_call_last_costs_no_more() {
-    let size = LINE_MIB.to_string();
+    let size = line_mib().to_string();
     assert_failed_in_time(&Seen::of(&["python3", "-c", ID_LAST, &size]));
 }
 
 #[test]
 fn an_answer_behind_a_million_notifications_arrives_and_each_is_accounted_for() {
-    let seen = Seen::of_fault(&format!("log-flood={NOTICES}@echo"));
+    let seen = Seen::of_fault(&format!("log-flood={}@echo", notices()));
     assert_eq!(seen.text("outcome"), "ok hello");
-    assert_eq!(seen.number("dropped-notices"), NOTICES - KEPT_NOTICES);
+    assert_eq!(seen.number("dropped-notices"), notices() - KEPT_NOTICES);
     seen.assert_grown_at_most(16 * MIB_IN_KIB);
 }
 
 #[test]
 fn a_server_that_floods_its_stderr_is_not_held_up_and_takes_no_memory() {
-    let seen = Seen::of_fault(&format!("stderr-flood={STDERR_MIB}@echo"));
+    let seen = Seen::of_fault(&format!("stderr-flood={}@echo", stderr_mib()));
     assert_eq!(seen.text("outcome"), "ok hello");
     // The first ten, the last twenty, and a line for those between.
     assert_eq!(seen.number("stderr-lines"), 31);

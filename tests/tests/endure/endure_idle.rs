@@ -6,13 +6,16 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use switchboard::Deadline;
+use switchboard_tests::soak_size;
 
 use crate::support::proc::{kib, parent, switches};
 
 const SERVERS: usize = 50;
 
 /// How long nothing may wake up.
-const WINDOW: Duration = Duration::from_secs(if cfg!(feature = "soak") { 60 } else { 5 });
+fn window() -> Duration {
+    Duration::from_secs(soak_size(5, 60))
+}
 
 const MOST_HOST_KIB: u64 = 40 * 1024;
 
@@ -71,7 +74,7 @@ fn fifty_idle_servers_take_little_memory_and_never_wake_their_host() {
     assert_eq!(host.keepers.len(), SERVERS);
     host.settle();
     let before = host.switches();
-    sleep(WINDOW);
+    sleep(window());
     assert_eq!(host.switches(), before, "somebody woke up");
     let own = kib(host.child.id(), "status", "VmRSS");
     assert!(own <= MOST_HOST_KIB, "the host takes {own} KiB");

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use switchboard::protocol::Era;
+use switchboard_tests::soak_size;
 
 use crate::support::http;
 
@@ -14,12 +15,13 @@ const HOST: &str = env!("CARGO_BIN_EXE_http-flood-host");
 const MOST_KIB: u64 = 64 * 1024;
 
 /// The bound is the same for any flood; smaller ones only take less time.
-const MIB: u64 = if cfg!(feature = "soak") { 1024 } else { 192 };
-const COMMENTS: u64 = if cfg!(feature = "soak") {
-    10_000_000
-} else {
-    200_000
-};
+fn mib() -> u64 {
+    soak_size(192, 1024)
+}
+
+fn comments() -> u64 {
+    soak_size(200_000, 10_000_000)
+}
 
 async fn seen(era: Era, flag: &str) -> BTreeMap<String, String> {
     let server = http::server_of(era, &[flag]).await;
@@ -50,25 +52,25 @@ async fn costs_no_more_than_its_call(flag: &str, words: &str) {
 #[tokio::test]
 async fn a_body_of_a_gigabyte_is_cut_off_at_the_limit() {
     let words = "longer than the limit of 10485760 bytes";
-    costs_no_more_than_its_call(&format!("huge-body={MIB}@echo"), words).await;
+    costs_no_more_than_its_call(&format!("huge-body={}@echo", mib()), words).await;
 }
 
 #[tokio::test]
 async fn a_gigabyte_that_came_packed_is_not_unpacked() {
     let words = "a body in gzip, which was not asked for";
-    costs_no_more_than_its_call(&format!("gzip-bomb={MIB}@echo"), words).await;
+    costs_no_more_than_its_call(&format!("gzip-bomb={}@echo", mib()), words).await;
 }
 
 #[tokio::test]
 async fn an_error_of_a_gigabyte_is_not_read() {
     let words = "answered with status 500";
-    costs_no_more_than_its_call(&format!("huge-error-body={MIB}@echo"), words).await;
+    costs_no_more_than_its_call(&format!("huge-error-body={}@echo", mib()), words).await;
 }
 
 #[tokio::test]
 async fn an_event_of_a_gigabyte_is_cut_off_at_the_limit() {
     let words = "longer than the limit of 10485760 bytes";
-    costs_no_more_than_its_call(&format!("sse-huge-event={MIB}@echo"), words).await;
+    costs_no_more_than_its_call(&format!("sse-huge-event={}@echo", mib()), words).await;
 }
 
 #[tokio::test]
@@ -78,6 +80,6 @@ async fn headers_without_end_are_not_read() {
 
 #[tokio::test]
 async fn comments_before_an_answer_take_no_room() {
-    let flag = format!("sse-comment-flood={COMMENTS}@echo");
+    let flag = format!("sse-comment-flood={}@echo", comments());
     costs_no_more_than_its_call(&flag, "ok hello").await;
 }

@@ -13,7 +13,7 @@ use switchboard::transport::HttpAuthFetch;
 use switchboard_testkit::http::Server as Running;
 use switchboard_testkit::issuer::Issuer;
 use switchboard_tests::browser::Browser;
-use switchboard_tests::issuers;
+use switchboard_tests::{issuers, soak_size};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -23,11 +23,9 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Processes, and how often their token expires.
-const SIZE: (usize, usize) = if cfg!(feature = "soak") {
-    (20, 50)
-} else {
-    (5, 10)
-};
+fn size() -> (usize, usize) {
+    soak_size((5, 10), (20, 50))
+}
 
 /// A server behind a strict issuer, and a folder with the login.
 struct Place {
@@ -124,7 +122,7 @@ impl LoginHost {
 
 #[tokio::test]
 async fn processes_that_share_a_login_renew_it_without_losing_it() {
-    let (processes, expiries) = SIZE;
+    let (processes, expiries) = size();
     // A short life, so that tokens also age while the processes wait for one another.
     let place = Place::new(&["access-life=2"]).await;
     place.log_in().await;

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use switchboard::protocol::Era;
+use switchboard_tests::soak_size;
 use tokio::io::AsyncBufReadExt as _;
 
 use crate::support::http;
@@ -17,11 +18,9 @@ const HOST: &str = env!("CARGO_BIN_EXE_talk-flood-host");
 const MIB_IN_KIB: u64 = 1024;
 
 /// A hundred thousand, or a million where there is time.
-const MANY: u64 = if cfg!(feature = "soak") {
-    1_000_000
-} else {
-    100_000
-};
+fn many() -> u64 {
+    soak_size(100_000, 1_000_000)
+}
 
 /// How many notifications are kept for whoever may read them.
 const KEPT_NOTICES: u64 = 1024;
@@ -242,7 +241,7 @@ impl Seen {
 
 #[tokio::test]
 async fn a_hundred_thousand_questions_are_answered_or_counted_and_take_no_room() {
-    let seen = Seen::of_flood("answering", "requests", MANY).await;
+    let seen = Seen::of_flood("answering", "requests", many()).await;
     seen.assert_accounted(0);
     // The model is asked ten times a minute, and nobody for a secret.
     let (_, results, errors) = seen.told();
@@ -252,7 +251,7 @@ async fn a_hundred_thousand_questions_are_answered_or_counted_and_take_no_room()
 
 #[tokio::test]
 async fn a_hundred_thousand_questions_that_nobody_ever_answers_take_no_room() {
-    let seen = Seen::of_flood("silent", "requests", MANY).await;
+    let seen = Seen::of_flood("silent", "requests", many()).await;
     assert_eq!(seen.number("asked"), OPEN);
     seen.assert_accounted(OPEN);
     seen.assert_grown_at_most(16);
@@ -260,7 +259,7 @@ async fn a_hundred_thousand_questions_that_nobody_ever_answers_take_no_room() {
 
 #[tokio::test]
 async fn a_hundred_thousand_questions_without_a_handler_are_refused_or_counted() {
-    let seen = Seen::of_flood("nobody", "requests", MANY).await;
+    let seen = Seen::of_flood("nobody", "requests", many()).await;
     seen.assert_accounted(0);
     seen.assert_grown_at_most(16);
 }
@@ -268,7 +267,7 @@ async fn a_hundred_thousand_questions_without_a_handler_are_refused_or_counted()
 #[tokio::test]
 async fn questions_that_all_have_one_id_are_borne() {
     for who in ["answering", "silent", "nobody"] {
-        let seen = Seen::of_flood(who, "same-id", MANY / 10).await;
+        let seen = Seen::of_flood(who, "same-id", many() / 10).await;
         seen.assert_grown_at_most(16);
         assert!(seen.number("asked") <= 1, "{:?}", seen.0);
     }
@@ -305,11 +304,11 @@ async fn long_names_and_ids_are_not_kept() {
 #[tokio::test]
 async fn what_was_never_asked_for_is_dropped_and_counted_to_the_last() {
     for kind in ["completed", "updated"] {
-        let seen = Seen::of_flood("silent", kind, MANY).await;
+        let seen = Seen::of_flood("silent", kind, many()).await;
         assert_eq!(seen.number("completed"), 0, "{kind}");
         assert_eq!(
             seen.number("dropped-notices"),
-            MANY - KEPT_NOTICES,
+            many() - KEPT_NOTICES,
             "{kind}"
         );
         seen.assert_grown_at_most(16);

@@ -94,6 +94,7 @@ mod tests {
                 "build",
                 "partners",
                 "test",
+                "endure",
                 "doc",
                 "conformance",
                 "interop"

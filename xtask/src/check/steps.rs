@@ -62,7 +62,7 @@ pub(super) fn all() -> Vec<Step> {
         step("package", "every published crate can be packaged", package),
         step("build", "everything compiles as it is shipped", build),
         Step {
-            before: &["test", "conformance", "fixture", "interop", "soak"],
+            before: &["test", "endure", "conformance", "fixture", "interop", "soak"],
             ..step(
                 "partners",
                 "other implementations are installed",
@@ -70,6 +70,14 @@ pub(super) fn all() -> Vec<Step> {
             )
         },
         step("test", "unit tests, integration tests, doctests", test),
+        Step {
+            when: When::Usual,
+            ..step(
+                "endure",
+                "floods and matrices, which measure processes",
+                endure,
+            )
+        },
         step("doc", "the documentation builds without warnings", doc),
         Step {
             when: When::Full,
@@ -132,14 +140,12 @@ fn clippy() -> Result<(), String> {
     ])
 }
 
-/// Checks the crates that have features, without the tests: with none of them, and with each alone.
+/// Checks the crates that have features, without the tests: with none of them, and with each alone. Clippy looks at
+/// the crates below as well: the features of `switchboard-core` and `switchboard-process` are those of the client, and
+/// those of `switchboard-schema` and `switchboard-questions` those of `switchboard`.
 fn features() -> Result<(), String> {
-    let crates: [(&str, &[&str]); 7] = [
-        ("switchboard-core", &["suggest", "private-store"]),
-        ("switchboard-process", &["suggest"]),
+    let crates: [(&str, &[&str]); 3] = [
         ("switchboard-client", &["auth", "http", "suggest"]),
-        ("switchboard-schema", &["validation"]),
-        ("switchboard-questions", &["sampling"]),
         (
             "switchboard",
             &["auth", "config", "http", "schema", "sampling"],
@@ -178,10 +184,21 @@ fn build() -> Result<(), String> {
 }
 
 fn test() -> Result<(), String> {
+    let targets = TestTargets::read()?;
     let mut command = test_targets::command();
-    command.args(["--lib", "--bins"]);
-    execute(select(&mut command, &TestTargets::read()?.offline))?;
+    command.arg("--lib");
+    for program in &targets.programs {
+        command.args(["--bin", program]);
+    }
+    execute(select(&mut command, &targets.offline))?;
+    each(&targets.waiting)?;
     execute(test_targets::command().arg("--doc"))
+}
+
+/// Runs the tests that measure processes, as many at once as there are cores.
+fn endure() -> Result<(), String> {
+    let targets = TestTargets::read()?;
+    execute(select(&mut test_targets::command(), &targets.measuring))
 }
 
 /// Documents the binary and the rest one after the other: the binary and the library are both
@@ -203,12 +220,16 @@ fn doc() -> Result<(), String> {
 /// Runs only what needs partners: the step `test` has run the rest.
 fn interop() -> Result<(), String> {
     let targets = TestTargets::read()?;
-    execute(select(&mut test_targets::command(), &targets.partners))
+    each(&targets.partners)
 }
 
 fn soak() -> Result<(), String> {
+    interop()?;
     let targets = TestTargets::read()?;
-    execute(select(&mut test_targets::soak_command(), &targets.soaked()))
+    execute(select(
+        &mut test_targets::soak_command(),
+        &targets.measuring,
+    ))
 }
 
 /// Installs the fleet as well: no other step needs it.
@@ -218,6 +239,12 @@ fn fleet() -> Result<(), String> {
     command.args(["--test", FLEET]);
     // One test after the other: each chooses how many servers run at once.
     execute(command.args(["--", "--test-threads", "1"]))
+}
+
+/// Runs targets one after the other, each with as many tests at once as suit it.
+fn each(targets: &[String]) -> Result<(), String> {
+    let mut commands = targets.iter().map(|name| test_targets::command_for(name));
+    commands.try_for_each(|mut command| execute(&mut command))
 }
 
 fn select<'c>(command: &'c mut Command, tests: &[String]) -> &'c mut Command {
