@@ -12,7 +12,7 @@ use tokio::sync::{Mutex as Turn, Notify};
 
 use super::{prompt, read_line, typed_line, typing};
 use crate::live::{self, Paused};
-use crate::repl::Wanted;
+use crate::repl::{Editor, Wanted};
 use crate::screen::talk;
 
 /// Held by the conversation that has the terminal. There is one terminal, so conversations take turns.
@@ -107,6 +107,18 @@ impl Dialogue {
         };
         self.is_asking = false;
         line
+    }
+}
+
+impl Dialogue {
+    /// Ends the line of a question that was given up, and waits until that is on the screen: what is printed next
+    /// goes below it.
+    pub(crate) async fn take_back(&mut self) {
+        match prompt().filter(Editor::takes_keys) {
+            Some(editor) => editor.show("\n".to_owned()).await,
+            None => talk("\n"),
+        }
+        self.is_asking = false;
     }
 }
 
