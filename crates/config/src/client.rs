@@ -214,6 +214,14 @@ impl Client {
         files
     }
 
+    /// The client itself, or the one that a file without a distinctive name is of by its text: only Zed has this key.
+    pub(super) fn or_of_text(self, text: &str) -> Self {
+        if self == Self::Switchboard && text.contains("\"context_servers\"") {
+            return Self::Zed;
+        }
+        self
+    }
+
     pub(super) fn syntax(self) -> Syntax {
         match self {
             Self::Codex => Syntax::Toml,

@@ -91,7 +91,7 @@ impl Config {
             file,
             folder: &paths::base(file),
             layer,
-            client: client_of(file),
+            client: client_of(file, text),
         });
         config
     }
@@ -167,7 +167,7 @@ impl Config {
         };
         // Only a file that the user named can be another program's: the others have our own names.
         let client = match layer {
-            Layer::Named => client_of(file),
+            Layer::Named => client_of(file, &text),
             _ => Client::Switchboard,
         };
         // A path that the user named may be relative.
@@ -296,6 +296,7 @@ impl Config {
 /// Parses the text of another client's file, without accessing anything else.
 pub fn read_client(text: &str, file: &Path, layer: Layer, client: Client) -> Config {
     let mut config = Config::default();
+    let client = client.or_of_text(text);
     config.add_text(TextFile {
         text,
         file,
@@ -307,10 +308,10 @@ pub fn read_client(text: &str, file: &Path, layer: Layer, client: Client) -> Con
 }
 
 /// The client whose dialect a file uses. `.mcp.json` is ours as much as Claude Code's.
-fn client_of(file: &Path) -> Client {
+fn client_of(file: &Path, text: &str) -> Client {
     match Client::of_file(file) {
         Some(Client::ClaudeCode) if file.ends_with(".mcp.json") => Client::Switchboard,
-        client => client.unwrap_or(Client::Switchboard),
+        client => client.unwrap_or(Client::Switchboard).or_of_text(text),
     }
 }
 

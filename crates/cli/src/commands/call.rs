@@ -1,6 +1,7 @@
 //! `switchboard call`: types the arguments by the tool's schema, calls the tool and delivers its result.
 
 use switchboard::Error;
+use switchboard::catalog::ToolEntry;
 use switchboard::host::ToolHandle;
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
@@ -34,7 +35,7 @@ pub(crate) async fn run_on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, F
     let target = Target::from(tool.entry());
     hosting.warn_of_drift(target);
     // Before anything is sent: the server would refuse it with an error of its own.
-    if needs_task(&tool) {
+    if needs_task(tool.entry()) {
         let title = format!(
             "{:?} runs only as a task, and tasks are not supported yet",
             tool.raw_name()
@@ -100,8 +101,8 @@ pub(crate) async fn run_on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, F
 }
 
 /// Returns true if the server runs the tool only as a task (2025-11-25, `execution.taskSupport`).
-fn needs_task(tool: &ToolHandle) -> bool {
-    let support = tool
+pub(super) fn needs_task(entry: &ToolEntry) -> bool {
+    let support = entry
         .tool()
         .execution()
         .and_then(|execution| execution.member("taskSupport"));

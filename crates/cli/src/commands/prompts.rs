@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use switchboard::ErrorKind;
 use switchboard::catalog::{ItemKind, PromptEntry, ServerCatalog};
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
@@ -146,9 +147,20 @@ pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Fa
     });
     let result = result.await;
     hosting.learn();
-    let result = result.map_err(|error| match server.map(ServerName::parse) {
-        Some(Ok(server)) => hosting.use_failure(error, prompt_of(&server, prompt)),
-        _ => error.into(),
+    let result = result.map_err(|error| {
+        let misfits = error.kind() == ErrorKind::Arguments;
+        let report = match server.map(ServerName::parse) {
+            Some(Ok(server)) => hosting.use_failure(error, prompt_of(&server, prompt)),
+            _ => error.into(),
+        };
+        let known = hosting.view().prompts();
+        let entry = known.iter().find(|entry| {
+            entry.name() == prompt && server.is_none_or(|server| entry.server().as_str() == server)
+        });
+        match entry.filter(|_| misfits) {
+            Some(entry) => report.fact("signature", signature(entry)),
+            None => report,
+        }
     })?;
     let server = server.unwrap_or_default();
     let parcel = Parcel {

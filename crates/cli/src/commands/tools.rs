@@ -1,5 +1,6 @@
 //! `switchboard tools`: lists tools, grouped by server.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use switchboard_terminal::grid::{Align, grid_aligned};
 use switchboard_terminal::table::one_line;
 use switchboard_terminal::wrap::wrap;
 
+use super::call::needs_task;
 use super::listing::{Listing, NoticeItem, collect_listing, exposed_names};
 use crate::args::Tools;
 use crate::ask;
@@ -64,8 +66,12 @@ fn show(listing: &Listing, args: &Tools, hosting: &Hosting<'_>) -> Result<(), Fa
     Ok(())
 }
 
-fn words(entry: &ToolEntry) -> &str {
-    entry.description().or(entry.title()).unwrap_or_default()
+fn words(entry: &ToolEntry) -> Cow<'_, str> {
+    let words = entry.description().or(entry.title()).unwrap_or_default();
+    if needs_task(entry) {
+        return format!("(needs tasks) {}", words.trim_start()).into();
+    }
+    words.into()
 }
 
 /// Formats the name of a tool, with its arguments if they are wanted.
@@ -89,7 +95,7 @@ fn lines(listing: &Listing, args: &Tools, screen: &Screen) -> String {
             let words = if args.tokens {
                 format!("{}  {}", tokens::of_tool(entry), words(entry).trim_start())
             } else {
-                words(entry).to_owned()
+                words(entry).into_owned()
             };
             (name(entry, args, listing.is_one), words)
         })
@@ -132,7 +138,7 @@ fn group(tools: &[&Arc<ToolEntry>], args: &Tools, columns: usize, screen: &Scree
         let rows = tools.iter().map(|entry| {
             let mut cells = vec![one_line(&name(entry, args, true), &secrets)];
             cells.extend(args.tokens.then(|| thousands(tokens::of_tool(entry))));
-            cells.push(one_line(words(entry), &secrets));
+            cells.push(one_line(&words(entry), &secrets));
             cells
         });
         let aligned: &[Align] = if args.tokens {
@@ -151,7 +157,7 @@ fn group(tools: &[&Arc<ToolEntry>], args: &Tools, columns: usize, screen: &Scree
             let cost = thousands(tokens::of_tool(entry));
             format!("{cost} tokens. {}", words(entry).trim_start())
         } else {
-            words(entry).to_owned()
+            words(entry).into_owned()
         };
         (name(entry, args, true), words)
     });

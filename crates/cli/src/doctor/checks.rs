@@ -10,7 +10,6 @@ use switchboard::spec::NameStyle;
 use switchboard::text::shell_word;
 
 use super::{Check, Finding};
-use crate::login::explained;
 use crate::tokens;
 
 /// Maximum number of lines of evidence in one finding.
@@ -28,7 +27,12 @@ pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Findin
     let mut findings = Vec::new();
     // Lists that failed first: they explain missing items below.
     for (kinds, error) in merged(&status.unlisted) {
-        let finding = Finding::from_error(Check::Listing, error);
+        let mut finding = Finding::from_error(Check::Listing, error);
+        if kinds.len() > 1 {
+            let error = error.to_string();
+            let name = format!("{}: ", status.name);
+            finding.text = error.strip_prefix(&name).unwrap_or(&error).to_owned();
+        }
         let finding = finding.fact("lists", kinds.join(", "));
         findings.push(
             if finding.evidence.is_empty() && !status.stderr.is_empty() {
@@ -55,10 +59,9 @@ pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Findin
 fn merged(unlisted: &[(ItemKind, Error)]) -> Vec<(Vec<String>, &Error)> {
     let mut all: Vec<(Vec<String>, &Error)> = Vec::new();
     for (kind, error) in unlisted {
-        let title = explained(error).title;
-        let known = all
-            .iter_mut()
-            .find(|(_, known)| explained(known).title == title);
+        // The title of a report names the list, so it tells them apart.
+        let text = error.to_string();
+        let known = all.iter_mut().find(|(_, known)| known.to_string() == text);
         match known {
             Some((kinds, _)) => kinds.push(format!("{kind}s")),
             None => all.push((vec![format!("{kind}s")], error)),

@@ -70,11 +70,13 @@ impl ConfigFiles {
             self.warn_agent(screen);
             return;
         }
-        let concerns = |problem: &&Problem| match (selector.name(), problem.server()) {
-            (Some(wanted), Some(server)) => wanted == server && !self.is_fatal(problem),
+        let concerns = |problem: &&Problem| match problem.server() {
+            // A server that cannot be used is reported with its problem.
+            Some(server) => {
+                selector.name().is_none_or(|wanted| wanted == server) && !self.is_fatal(problem)
+            }
             // A problem that costs a whole file is reported as an error.
-            (_, None) => !self.broken.contains(problem),
-            _ => true,
+            None => !self.broken.contains(problem),
         };
         for problem in self.problems.iter().filter(concerns) {
             let hint = problem.hints().first();

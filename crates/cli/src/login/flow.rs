@@ -174,9 +174,9 @@ impl BrowserLogin {
                     Some(line) => (line, true),
                 },
             };
-            if !is_typed && dialogue.is_some() {
-                // After the question, which stays without an answer.
-                talk("\n");
+            if let Some(dialogue) = dialogue.as_deref_mut().filter(|_| !is_typed) {
+                // The question stays without an answer.
+                dialogue.take_back().await;
             }
             let finished = Box::pin(self.login.finish(callback.expose())).await;
             match (finished, dialogue.as_deref_mut()) {

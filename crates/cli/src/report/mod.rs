@@ -32,6 +32,8 @@ pub(crate) struct Report {
     server: Option<String>,
     /// The server's identity: its command or URL.
     command: Option<String>,
+    /// The words of its command, with secrets masked.
+    words: Option<Vec<String>>,
     source: Option<ReportSource>,
     facts: Vec<(String, String)>,
     /// Facts that are shown only with `--verbose`.
@@ -84,6 +86,7 @@ impl Report {
             message: message.into(),
             server: None,
             command: None,
+            words: None,
             source: None,
             facts: Vec::new(),
             details: Vec::new(),
@@ -105,6 +108,7 @@ impl Report {
         let mut report = Self::new(exit, kind, diagnosis.title);
         report.server = context.server.map(|name| name.to_string());
         report.command = context.identity;
+        report.words = context.command;
         report.source = context.file.map(|file| ReportSource {
             file: Some(file.display().to_string()),
             layer: context.layer,

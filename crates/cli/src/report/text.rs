@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use switchboard::secret::Redactor;
-use switchboard::text::{excerpt, sanitise_line};
+use switchboard::text::{excerpt, sanitise_line, shell_path};
 use switchboard_terminal::path::shorten;
 
 use super::{Report, ReportSource};
@@ -77,8 +77,17 @@ impl Report {
     fn place(&self, identity: &str) -> Option<(&'static str, String)> {
         let url = identity.strip_prefix("http:");
         let Some(url) = url.or_else(|| identity.strip_prefix("sse:")) else {
-            let command = identity.strip_prefix("stdio:").unwrap_or(identity);
-            return Some(("command", command.replacen(':', " ", 1)));
+            let command = || {
+                let command = identity.strip_prefix("stdio:").unwrap_or(identity);
+                command.replacen(':', " ", 1)
+            };
+            // Quoted, so that it can be pasted.
+            let words = self.words.as_ref();
+            let quoted = words.map(|words| {
+                let words: Vec<_> = words.iter().map(|word| shell_path(word)).collect();
+                words.join(" ")
+            });
+            return Some(("command", quoted.unwrap_or_else(command)));
         };
         let is_told = self.facts.iter().any(|(name, _)| name == "url");
         (!is_told).then(|| ("url", url.to_owned()))

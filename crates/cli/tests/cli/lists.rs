@@ -203,3 +203,25 @@ fn a_name_that_can_be_read_two_ways_is_not_guessed() {
         assert_eq!(run, said(0, "went\n", ""), "{tool}");
     }
 }
+
+#[test]
+fn a_server_that_ends_alike_at_its_list_is_started_twice() {
+    let server = Script::new(
+        r#"
+with open(os.path.join(os.path.dirname(sys.argv[0]), "starts"), "a") as starts:
+    starts.write("start\n")
+
+def list_tools(request):
+    sys.stderr.write("out of disk\n")
+    sys.exit(3)
+"#,
+    );
+    let run = switchboard(&["tools", "--stdio", &server.command(), "--protocol", "legacy"]);
+    assert_eq!(run.code, Some(10), "{run:?}");
+    let title = "error: the server ended with exit code 3 while its tools were being listed\n";
+    assert!(run.stderr.starts_with(title), "{}", run.stderr);
+    let named = "  starts: 2, and each ended in the same way\n";
+    assert!(run.stderr.contains(named), "{}", run.stderr);
+    let starts = std::fs::read_to_string(server.path("starts")).unwrap();
+    assert_eq!(starts.lines().count(), 2);
+}

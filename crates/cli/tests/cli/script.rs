@@ -85,6 +85,11 @@ impl Script {
         serde_json::json!({"command": "python3", "args": [path]})
     }
 
+    /// A file in the folder of the server.
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
     /// A text without the folder's name, which is another each time.
     pub(crate) fn filtered(&self, text: &str) -> String {
         text.replace(self.folder.path().to_str().unwrap(), "[folder]")

@@ -192,3 +192,16 @@ fn a_process_that_the_old_release_left_is_listed() {
     );
     assert!(run.stdout.contains("own"), "{run:?}");
 }
+
+#[test]
+fn an_approval_covers_the_type_of_an_entry_as_it_is_written() {
+    let home = OldHome::new();
+    let entry = r#"{"type": "streamable-http", "url": "http://127.0.0.1:9/mcp",
+                    "headers": {"Authorization": "Bearer ${TOKEN}"}}"#;
+    let file = format!(r#"{{"mcpServers": {{"web": {entry}}}}}"#);
+    fs::write(path("p/.mcp.json"), file).unwrap();
+    let run = home.run(&["trust", "show", "web"]);
+    // SHA-256 of the canonical JSON of file, name, entry and references, computed by another program.
+    let fingerprint = "sha256:14a18e630185792e53417a414bb6f2324754fd7b7d6383ba62da7e97751c7909";
+    assert!(run.stdout.contains(fingerprint), "{run:?}");
+}

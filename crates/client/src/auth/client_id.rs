@@ -25,6 +25,9 @@ pub(crate) enum ClientAuth {
     None,
     Basic,
     Post,
+    /// Basic, and the form if the issuer refuses the client so: it advertises both, and accepts the one that the client
+    /// was registered for, which nothing tells us.
+    BasicOrPost,
     PrivateKeyJwt,
 }
 
@@ -34,6 +37,7 @@ impl ClientAuth {
             Self::None => "none",
             Self::Basic => "basic",
             Self::Post => "post",
+            Self::BasicOrPost => "basic_or_post",
             Self::PrivateKeyJwt => "private_key_jwt",
         }
     }
@@ -197,7 +201,9 @@ pub(crate) fn choose_auth(
         });
     };
     let takes = |method: &str| methods.iter().any(|known| known == method);
-    if has_secret && takes("client_secret_basic") {
+    if has_secret && takes("client_secret_basic") && takes("client_secret_post") {
+        Ok(ClientAuth::BasicOrPost)
+    } else if has_secret && takes("client_secret_basic") {
         Ok(ClientAuth::Basic)
     } else if has_secret && takes("client_secret_post") {
         Ok(ClientAuth::Post)

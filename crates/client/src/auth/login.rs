@@ -285,17 +285,21 @@ impl Login {
             form,
         };
         let tokens = self.authorizer.token_client().tokens(&request).await?;
+        let client = ClientIdentity {
+            auth: tokens.client_auth,
+            ..pending.client
+        };
         let credential = Credential {
             key: CredentialKey {
                 issuer: pending.issuer,
                 resource: pending.resource.clone().unwrap_or_default(),
-                client_id: pending.client.client_id.clone(),
+                client_id: client.client_id.clone(),
                 profile: pending.profile,
             },
             resource: pending.resource,
             token_endpoint: pending.token_endpoint,
             revocation_endpoint: pending.revocation_endpoint,
-            client: pending.client,
+            client,
             dpop_key: pending.dpop_key,
             ..fresh(tokens, &pending.scopes)
         };
@@ -539,7 +543,10 @@ pub(super) fn credential_of(
     let endpoint = found.issuer.token.as_ref();
     Credential {
         key,
-        client: client.clone(),
+        client: ClientIdentity {
+            auth: tokens.client_auth,
+            ..client.clone()
+        },
         resource: found.resource.clone(),
         token_endpoint: endpoint.map_or_else(store::no_endpoint, document_endpoint),
         revocation_endpoint: found.issuer.revocation.as_ref().map(document_endpoint),

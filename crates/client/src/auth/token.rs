@@ -64,6 +64,8 @@ pub(crate) struct Tokens {
     pub(crate) expires_in: Option<u64>,
     /// `None` if not stated: then they are the requested ones.
     pub(crate) scopes: Option<Vec<String>>,
+    /// The client authentication that the issuer accepted.
+    pub(crate) client_auth: ClientAuth,
 }
 
 impl Tokens {
@@ -122,7 +124,8 @@ impl TokenClient<'_> {
         Ok(tokens)
     }
 
-    /// Posts a form as a client, and once more if the issuer demands a nonce in the proof.
+    /// Posts a form as a client. If the issuer refuses the client by one authentication and advertises another, posts
+    /// it once more with that one.
     ///
     /// # Errors
     /// Fails when there is no answer.
@@ -130,7 +133,27 @@ impl TokenClient<'_> {
         &self,
         request: &TokenRequest<'_>,
     ) -> Result<TokenResponse, AuthError> {
-        let posted = self.post_once(request).await?;
+        let auth = request.client.auth;
+        if auth != ClientAuth::BasicOrPost {
+            return self.post_as(request, auth).await;
+        }
+        let posted = self.post_as(request, ClientAuth::Basic).await?;
+        // RFC 6749, 5.2: the client was not authenticated, so nothing of the grant was used.
+        if !posted.refuses_client() {
+            return Ok(posted);
+        }
+        let second = self.post_as(request, ClientAuth::Post).await?;
+        let is_refused_again = second.refuses_client();
+        Ok(if is_refused_again { posted } else { second })
+    }
+
+    /// Posts a form with a client authentication, and once more if the issuer demands a nonce in the proof.
+    async fn post_as(
+        &self,
+        request: &TokenRequest<'_>,
+        auth: ClientAuth,
+    ) -> Result<TokenResponse, AuthError> {
+        let posted = self.post_once(request, auth).await?;
         let answer = &posted.answer;
         // RFC 9449, 8: the nonce of any answer is for the next request.
         let given = answer.header("dpop-nonce").filter(|nonce| is_nonce(nonce));
@@ -142,7 +165,7 @@ impl TokenClient<'_> {
             && !answer.is_success()
             && error_code(answer).as_deref() == Some("use_dpop_nonce");
         if wants_nonce {
-            return self.post_once(request).await;
+            return self.post_once(request, auth).await;
         }
         Ok(posted)
     }
@@ -152,16 +175,21 @@ impl TokenClient<'_> {
         nonce.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    async fn post_once(&self, request: &TokenRequest<'_>) -> Result<TokenResponse, AuthError> {
-        let (request, sent) = self.build(request)?;
+    async fn post_once(
+        &self,
+        request: &TokenRequest<'_>,
+        auth: ClientAuth,
+    ) -> Result<TokenResponse, AuthError> {
+        let (request, sent) = self.build(request, auth)?;
         let answer = fetch::send(self.fetch, request).await?;
-        Ok(TokenResponse { answer, sent })
+        Ok(TokenResponse { answer, sent, auth })
     }
 
     /// Builds a request with client authentication. Also returns the secrets in it, for redaction.
     fn build(
         &self,
         request: &TokenRequest<'_>,
+        auth: ClientAuth,
     ) -> Result<(AuthRequest, Vec<Secret<String>>), AuthError> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         for (name, value) in &request.form {
@@ -178,8 +206,10 @@ impl TokenClient<'_> {
         // Remember what is secret in this request: answers may quote it, and errors must not.
         let mut sent: Vec<Secret<String>> = secrets.map(|(_, value)| value.clone()).collect();
         sent.extend(secret.cloned());
-        match (client.auth, secret) {
-            (ClientAuth::Basic, Some(secret)) => {
+        match (auth, secret) {
+            (ClientAuth::Basic | ClientAuth::BasicOrPost, Some(secret)) => {
+                // RFC 6749, 3.2.1 allows the id in the form too, and issuers on the Python SDK find the client by it.
+                form.append_pair("client_id", &client.client_id);
                 headers.push(("authorization", basic(&client.client_id, secret)));
             }
             (ClientAuth::Post, Some(secret)) => {
@@ -199,7 +229,7 @@ impl TokenClient<'_> {
             (ClientAuth::None, _) => {
                 form.append_pair("client_id", &client.client_id);
             }
-            (ClientAuth::Basic | ClientAuth::Post, None) => {
+            (ClientAuth::Basic | ClientAuth::Post | ClientAuth::BasicOrPost, None) => {
                 return Err(AuthError::Setting {
                     key: "clientSecret",
                     problem: "is missing: the stored login was made with one".to_owned(),
@@ -259,9 +289,25 @@ impl TokenClient<'_> {
 pub(crate) struct TokenResponse {
     pub(crate) answer: AuthResponse,
     sent: Vec<Secret<String>>,
+    /// The client authentication of the request.
+    auth: ClientAuth,
 }
 
 impl TokenResponse {
+    /// Returns true if the issuer did not accept the client authentication. Older issuers on the Python SDK answer with
+    /// the code of another error, so the status counts too.
+    fn refuses_client(&self) -> bool {
+        const UNAUTHORIZED: u16 = 401;
+        if self.answer.is_success() {
+            return false;
+        }
+        match error_code(&self.answer).as_deref() {
+            Some("invalid_client") => true,
+            Some("unauthorized_client") => self.answer.status == UNAUTHORIZED,
+            _ => false,
+        }
+    }
+
     /// Makes the error of a refusal.
     pub(crate) fn refusal(&self, purpose: Purpose, url: &SafeUrl) -> AuthError {
         refusal(purpose, url, &self.answer, &self.sent)
@@ -325,6 +371,7 @@ fn parse(
         requested_at,
         expires_in: expires_in.map(|life| life.min(LONGEST_LIFE)),
         scopes: metadata::text(&document, "scope").map(|scopes| scope::parse(&scopes)),
+        client_auth: posted.auth,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Requests of a server, which connect first if there is no connection.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_core::limits::pause;
@@ -11,7 +12,8 @@ use tokio::time::{Instant, sleep};
 
 use super::Server;
 use crate::error::ServerError;
-use crate::session::{CallError, CallOptions, CloseCause, Delivery, Session};
+use crate::session::{CallError, CallOptions, CloseCause, CloseReason, Delivery, Session};
+use crate::transport::Exit;
 
 impl Server {
     /// Calls a tool, connecting first if need be.
@@ -185,7 +187,19 @@ impl Server {
         }
         if *delivery == Delivery::NeverSent && !repeats.was_at_once {
             repeats.was_at_once = true;
+            repeats.exit = reason.exit;
             return self.session().await;
+        }
+        // A process that ended in the same way twice would do so again.
+        let ended_alike = reason.exit.is_some() && repeats.exit == reason.exit;
+        repeats.exit = reason.exit;
+        if ended_alike && repeats.is_safe {
+            let reason = Arc::new(CloseReason {
+                starts: 2,
+                ..(**reason).clone()
+            });
+            let delivery = *delivery;
+            return Err(self.error(CallError::Closed { delivery, reason }));
         }
         let limits = &self.0.options.limits;
         let wait = pause(limits.retry_first, limits.retry_most, repeats.waits);
@@ -210,6 +224,8 @@ struct Repeats {
     was_at_once: bool,
     /// The number of repetitions after a wait.
     waits: u32,
+    /// The exit status of the process that was lost last.
+    exit: Option<Exit>,
     /// The time after which it is not repeated.
     until: Option<Instant>,
 }
@@ -220,6 +236,7 @@ impl Repeats {
             is_safe,
             was_at_once: false,
             waits: 0,
+            exit: None,
             until: None,
         }
     }

@@ -39,6 +39,8 @@ pub struct CloseReason {
     pub noise: Vec<String>,
     /// The certificate and proxy variables that its process was started with.
     pub network: NetworkVariables,
+    /// The number of starts in a row that ended in this way while one request was repeated.
+    pub starts: u32,
 }
 
 impl CloseReason {
@@ -57,6 +59,7 @@ impl CloseReason {
             stderr: peer.stderr(),
             noise,
             network: peer.network_variables(),
+            starts: 1,
         }
     }
 }

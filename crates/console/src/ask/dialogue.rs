@@ -12,7 +12,7 @@ use tokio::sync::{Mutex as Turn, Notify};
 
 use super::{prompt, read_line, typed_line, typing};
 use crate::board::{self, Paused};
-use crate::editor::Wanted;
+use crate::editor::{Editor, Wanted};
 use crate::talk;
 
 /// Held by the conversation that has the terminal. There is one terminal, so conversations take turns.
@@ -107,6 +107,18 @@ impl Dialogue {
         };
         self.is_asking = false;
         line
+    }
+}
+
+impl Dialogue {
+    /// Ends the line of a question that was given up, and waits until that is on the screen: what is printed next
+    /// goes below it.
+    pub async fn take_back(&mut self) {
+        match prompt().filter(Editor::takes_keys) {
+            Some(editor) => editor.show("\n".to_owned()).await,
+            None => talk("\n"),
+        }
+        self.is_asking = false;
     }
 }
 

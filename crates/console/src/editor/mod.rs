@@ -160,6 +160,11 @@ impl Editor {
         self.ask(Wanted::Nothing(said));
     }
 
+    /// Shows a text, and waits until it is there: after a question that was broken off has left the screen.
+    pub(crate) async fn show(&self, said: String) {
+        self.ask(Wanted::Nothing(said)).1.await.ok();
+    }
+
     fn ask(&self, wanted: Wanted) -> (u64, oneshot::Receiver<Line>) {
         let (reply, line) = oneshot::channel();
         let is_urgent = !matches!(&wanted, Wanted::Nothing(said) if said.is_empty());

@@ -260,6 +260,10 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         evidence: evidence(&reason.stderr, &reason.noise),
         ..Diagnosis::default()
     };
+    if reason.starts > 1 {
+        let starts = format!("{}, and each ended in the same way", reason.starts);
+        diagnosis.facts.push(("starts", starts));
+    }
     if let Some(cleanup) = &reason.cleanup {
         after_keeper(cleanup, &mut diagnosis);
     }
@@ -297,6 +301,8 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     }
     match when {
         When::Handshake => diagnosis.steps.extend(handshake::by_hand(place)),
+        // Listing again is what has failed.
+        _ if place.0.listing.is_some() => diagnosis.steps.extend(handshake::by_hand(place)),
         When::Call | When::Earlier | When::Connected => {
             let again = place.try_again(TryPurpose::StillStarts);
             diagnosis.steps.extend(again);
@@ -308,7 +314,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
 /// Adds a cause if the keeper was lost, or if it could not end all processes of its server.
 fn after_keeper(cleanup: &Cleanup, diagnosis: &mut Diagnosis) {
     if cleanup.keeper_lost.is_some() {
-        let cause = "the server has killed its keeper, or somebody else has, or the system when memory ran out";
+        let cause = "the server or another program has killed its keeper, or the system did when memory ran out";
         diagnosis.causes.push(cause.to_owned());
     }
     if !cleanup.left.is_empty() {

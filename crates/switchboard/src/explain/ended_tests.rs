@@ -18,6 +18,7 @@ fn ended(stderr: &[&str], set: &[&str], withheld: &[&str]) -> Diagnosis {
         stderr: names(stderr),
         noise: Vec::new(),
         network,
+        starts: 1,
     };
     explain(&Error::from(OpenError::Handshake {
         stage: "server/discover",

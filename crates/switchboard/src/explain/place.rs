@@ -3,6 +3,7 @@
 use super::{Diagnosis, ServerEntry, Step, StepTarget, TryPurpose};
 use crate::error::Context;
 use crate::secret::MASK;
+use crate::text::shell_path;
 
 /// The context of an error.
 #[derive(Clone, Copy)]
@@ -82,9 +83,17 @@ impl<'a> Place<'a> {
         diagnosis.steps.extend(always);
     }
 
-    /// Returns the command and its arguments, or `None` where a part of it is masked, or where a
-    /// shell would read it differently: which words belong together is not known here.
+    /// Returns the command and its arguments as a shell reads them, or `None` where a part of it is masked or
+    /// is filled in, or where it is not known which words belong together.
     pub(super) fn command_line(self) -> Option<String> {
+        if let Some(words) = &self.0.command {
+            let is_plain = |word: &String| {
+                !word.contains(MASK) && !word.contains("${") && !word.contains(char::is_control)
+            };
+            let words = words.iter().all(is_plain).then_some(words)?;
+            let words: Vec<_> = words.iter().map(|word| shell_path(word)).collect();
+            return Some(words.join(" "));
+        }
         let (command, args) = self.command()?;
         let line = match args {
             "" => command.to_owned(),

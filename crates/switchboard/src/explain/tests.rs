@@ -19,6 +19,7 @@ fn closed(exit: Exit, stderr: &[&str]) -> CallError {
             stderr: stderr.iter().map(|line| (*line).to_owned()).collect(),
             noise: Vec::new(),
             network: NetworkVariables::default(),
+            starts: 1,
         }),
         delivery: Delivery::MaybeProcessed,
     }
@@ -38,6 +39,20 @@ fn a_crash_during_a_call_shows_status_and_stderr() {
         diagnosis.evidence,
         [("last lines of stderr", vec!["boom".to_owned()])]
     );
+}
+
+#[test]
+fn two_starts_that_ended_alike_are_both_named() {
+    let CallError::Closed { reason, delivery } = closed(Exit::Code(3), &["out of disk"]) else {
+        unreachable!("made so above")
+    };
+    let reason = Arc::new(CloseReason {
+        starts: 2,
+        ..(*reason).clone()
+    });
+    let diagnosis = explain(&Error::from(CallError::Closed { reason, delivery }));
+    let named = ("starts", "2, and each ended in the same way".to_owned());
+    assert!(diagnosis.facts.contains(&named), "{:?}", diagnosis.facts);
 }
 
 #[test]

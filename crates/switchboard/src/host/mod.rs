@@ -243,7 +243,9 @@ impl HostInner {
             let listed = self.keeper.listed(member, &session, lists).await;
             listed.map_err(|_| member.with_context(ServerErrorCause::Stopped))?;
             // Reading them changes nothing: a connection that was lost meanwhile is made again.
-            let is_lost = self.keeper.was_cut_short(member, &session, lists);
+            // A process that ended in the same way twice would do so again.
+            let is_lost = self.keeper.was_cut_short(member, &session, lists)
+                && !self.keeper.has_ended_alike(member);
             match self.registry.pause_before_listing(member, failed) {
                 Some(pause) if is_lost => tokio::time::sleep(pause).await,
                 _ => break,

@@ -89,7 +89,8 @@ pub(crate) async fn run_on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, F
         .collect();
     screen.page(&overview(&servers, columns, screen))?;
     let statuses: Vec<Status> = servers.into_iter().map(|server| server.status).collect();
-    for status in &statuses {
+    // The row of a server that failed has its error.
+    for status in statuses.iter().filter(|status| status.error().is_none()) {
         for notice in &status.notices {
             screen.warn(&format!("{}: {notice}", status.name));
         }

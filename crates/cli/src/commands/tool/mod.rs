@@ -10,6 +10,7 @@ use switchboard::protocol::{Raw, ToolAnnotations};
 use switchboard::schema::parameters::{Detail, Parameters, details};
 use switchboard_terminal::card::Card;
 
+use super::call::needs_task;
 use super::find_tool::{self, find};
 use crate::args::ShowTool;
 use crate::exit::Exit;
@@ -82,6 +83,8 @@ fn card(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
         card.rows("result", &members(&details(output.raw())));
     }
     card.code("example", example);
+    let tasks = "it runs only as a task, and tasks are not supported yet";
+    card.fact("tasks", Some(tasks).filter(|_| needs_task(entry)));
     card.fact("title", entry.title());
     card.fact("model name", exposed_name(entry, screen));
     // Annotations are the server's claims, and labelled so.

@@ -16,6 +16,7 @@ use switchboard::auth::{KeyFile, SealedFile, TokenStore as _};
 
 use super::{Stage, answered};
 use crate::at_once;
+use crate::pty::Pty;
 use crate::run::Run;
 
 /// A private key of these tests alone, and its public half.
@@ -26,6 +27,8 @@ rBL4kZx3hHwJuRjuTFbdy6TG6AmhRANCAASvSGcNpLav7KBoRd6SHF3nWRt8vxGU
 -----END PRIVATE KEY-----
 ";
 const PUBLIC_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"r0hnDaS2r-ygaEXekhxd51kbfL8RlPnkCuiZBj0nRiY","y":"XQHETeNPrHWfyYMJ80UqIP56jP8DNbuVUHm9Pxctr2Y"}"#;
+/// The prompt that waits for a line.
+const PROMPT: &str = "switchboard> ";
 const CALL: [&str; 3] = ["call", "tickets/echo", "message=hello"];
 
 /// The verbs that connect, and take `--events` and `--trace`.
@@ -44,6 +47,8 @@ const CONNECTING: &[&str] = &[
     "read tickets test://nothing",
     "prompt tickets/nothing",
     "ping tickets",
+    "logs tickets --for 50ms",
+    "watch tickets file:///readme.txt --for 50ms",
 ];
 /// The others.
 const LOCAL: &[&str] = &[
@@ -183,6 +188,62 @@ impl Watch {
             }
         }
         self.run(&[&CALL[..], &["--trace", "-"]].concat());
+        self.complete();
+        self.type_at_prompt(&[
+            "/mcp",
+            "servers tickets",
+            "tools tickets",
+            "call tickets/echo message=hello",
+            "call tickets/missing",
+            "auth status",
+            "logs tickets --for 50ms",
+            "help login",
+        ]);
+    }
+
+    /// Has shells complete words after the commands that know servers, tools and logins.
+    fn complete(&mut self) {
+        for words in [
+            &["call", "tickets/"][..],
+            &["call", "tickets/echo", ""],
+            &["read", "tickets", ""],
+            &["logout", ""],
+            &["login", "tickets", "--"],
+        ] {
+            let args = [&["--", "switchboard"], words].concat();
+            let mut command = self.stage.command(&args);
+            command.env("SWITCHBOARD_COMPLETE", "fish");
+            let run = Run::of(command.output().unwrap());
+            assert_eq!(run.code, Some(0), "{words:?}: {}", run.stderr);
+            self.show(&format!("completion of {words:?}"), &run.stdout);
+            self.show(&format!("completion of {words:?}, stderr"), &run.stderr);
+        }
+    }
+
+    /// Types lines at the prompt, one after the other, and shows all that was drawn.
+    fn type_at_prompt(&mut self, lines: &[&str]) {
+        let trace = self.stage.home.path("prompt-trace.jsonl");
+        let args = ["repl", "--trace", trace.to_str().unwrap()];
+        let mut command = self.stage.command(&args);
+        // Plain lines: nothing that is drawn is split by moves of the cursor.
+        command.env("TERM", "dumb");
+        let mut pty = Pty::start(command, 200);
+        pty.wait_for(PROMPT);
+        for line in lines {
+            pty.send(format!("{line}\r").as_bytes());
+            // A server that refuses has a login offered.
+            pty.wait_until(|written| {
+                let last = written.rsplit(line).next().unwrap_or_default();
+                last.contains(PROMPT) || last.contains("[y/N]")
+            });
+            if !pty.written().ends_with(PROMPT) {
+                pty.send(b"n\r");
+                pty.wait_until(|written| written.ends_with(PROMPT));
+            }
+        }
+        pty.send(b"exit\r");
+        let (_, drawn) = pty.transcript();
+        self.show("the prompt", &drawn);
     }
 
     /// Adds the secrets that are stored now.
@@ -208,7 +269,14 @@ impl Watch {
     }
 
     /// Looks for every secret in everything that was shown, and in every file. Returns how many of each kind there were.
-    fn check(mut self) -> BTreeMap<String, BTreeSet<String>> {
+    fn check(self) -> BTreeMap<String, BTreeSet<String>> {
+        let (secrets, hits) = self.search();
+        assert!(hits.is_empty(), "{} hits:\n{}", hits.len(), hits.join("\n"));
+        secrets
+    }
+
+    /// Returns the secrets of each kind, and where they were found.
+    fn search(mut self) -> (BTreeMap<String, BTreeSet<String>>, Vec<String>) {
         self.keep_files(&self.stage.home.path(""));
         let mut secrets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (kind, value, _) in self.passed() {
@@ -231,8 +299,7 @@ impl Watch {
                 }
             }
         }
-        assert!(hits.is_empty(), "{} hits:\n{}", hits.len(), hits.join("\n"));
-        secrets
+        (secrets, hits)
     }
 
     /// Adds the content of all files that the program wrote.
@@ -278,6 +345,38 @@ fn collect(document: &Value, into: &mut BTreeMap<String, &'static str>) {
         }
         Value::Array(items) => items.iter().for_each(|item| collect(item, into)),
         _ => {}
+    }
+}
+
+#[test]
+fn a_secret_that_is_planted_in_any_sink_is_found() {
+    let mut watch = Watch::new(&[], &[], &json!({}));
+    let done = watch.log_in(&[]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    watch.keep_stored();
+    let mut stored = watch.planted.iter();
+    let (token, _) = stored.find(|(_, kind)| **kind == "access_token").unwrap();
+    let token = token.clone();
+    // Sinks that the program fills: the person's own words are theirs to see.
+    let echoed = format!("message={token}");
+    watch.run_unnamed(&["call", "tickets/echo", &echoed]);
+    watch.run_unnamed(&["call", "tickets/fail", &echoed, "--json"]);
+    watch.type_at_prompt(&[&format!("call tickets/echo {echoed}")]);
+    // Those that it fills with nothing secret.
+    let encoded = STANDARD.encode(&token);
+    watch.stage.home.write("state/switchboard/left.txt", &token);
+    watch.stage.home.write("state/switchboard/encoded.txt", &encoded);
+    watch.show("completion", &format!("x\n{token}\n"));
+    let (_, hits) = watch.search();
+    for sink in [
+        "in a command, stdout",
+        "in the prompt",
+        "left.txt",
+        "encoded.txt",
+        "in completion",
+    ] {
+        let is_found = hits.iter().any(|hit| hit.contains(sink));
+        assert!(is_found, "{sink}: {}", hits.join("\n"));
     }
 }
 

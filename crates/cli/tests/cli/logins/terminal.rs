@@ -117,3 +117,30 @@ fn the_port_that_was_registered_is_used_again_and_one_that_is_taken_is_not() {
     assert!(run.stderr.contains(&title), "{}", run.stderr);
     drop(taken);
 }
+
+#[test]
+fn the_question_for_an_address_is_gone_before_the_login_is_told_of() {
+    let stage = Stage::new(&[]);
+    let mut pty = stage.pty(&["repl"]);
+    pty.wait_for("switchboard> ");
+    for _ in 0..4 {
+        pty.send(b"login tickets --yes --force\r");
+        pty.wait_for(PASTE);
+        visited(&stage.opened());
+        pty.wait_for("logged in to tickets at");
+        pty.wait_for("switchboard> ");
+    }
+    pty.send(b"exit\r");
+    let (_, written) = pty.transcript();
+    let logins: Vec<&str> = written.split("logged in to tickets at").collect();
+    assert_eq!(logins.len(), 5);
+    for login in &logins[..4] {
+        let asked = login.rsplit(PASTE).next().unwrap();
+        // The line of the question was ended, and it was not drawn again.
+        assert!(asked.contains('\n'), "{asked:?}");
+    }
+    for told in &logins[1..] {
+        let rest = told.split("switchboard> ").next().unwrap();
+        assert!(!rest.contains("paste the address"), "{rest:?}");
+    }
+}

@@ -267,6 +267,66 @@ async fn a_registered_client_proves_itself_as_it_was_registered() {
     }
 }
 
+/// Logs a configured client in at an issuer that advertises both ways to send a secret, and answers `refusal` to a
+/// request with the secret in the header.
+async fn log_in_with_secret(refusal: (u16, &'static str)) -> (Arc<Net>, Authorizer, bool) {
+    let methods = ["client_secret_post", "client_secret_basic"];
+    let document = issuer_with(&json!({"token_endpoint_auth_methods_supported": methods}));
+    let net = Net::new(move |seen| {
+        if seen.url == ISSUER_METADATA {
+            return Ok(ok(&document));
+        }
+        if seen.url == TOKEN && seen.headers.contains_key("authorization") {
+            let (status, code) = refusal;
+            let body = json!({"error": code}).to_string();
+            return Ok(AuthResponse::new(status, Vec::new(), body.into_bytes()));
+        }
+        Ok(usual(seen))
+    });
+    let mut settings = OAuthSettings::default();
+    settings.client_id = Some("id".to_owned());
+    settings.client_secret = Some(secret("s"));
+    let authorizer = authorizer_with(&net, settings, Arc::new(MemoryStore::new()));
+    let is_in = log_in(&authorizer).await.is_ok();
+    (net, authorizer, is_in)
+}
+
+#[tokio::test]
+async fn a_secret_goes_in_the_form_where_the_header_is_refused() {
+    // The second is what older issuers on the Python SDK answer.
+    for refusal in [(401, "invalid_client"), (401, "unauthorized_client")] {
+        let (net, authorizer, is_in) = log_in_with_secret(refusal).await;
+        assert!(is_in, "{refusal:?}");
+        let sent = net.to(TOKEN);
+        assert_eq!(sent.len(), 2);
+        assert_eq!(sent[0].form["client_id"], "id");
+        assert!(!sent[0].form.contains_key("client_secret"));
+        assert!(!sent[1].headers.contains_key("authorization"));
+        assert_eq!(sent[1].form["client_secret"], "s");
+        assert_eq!(sent[0].form["code"], sent[1].form["code"]);
+        // A renewal begins with the way that was accepted.
+        refuse(&authorizer, 401, "Bearer error=\"invalid_token\"").await;
+        let sent = net.to(TOKEN);
+        assert_eq!(sent.len(), 3);
+        assert_eq!(sent[2].form["grant_type"], "refresh_token");
+        assert_eq!(sent[2].form["client_secret"], "s");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_is_sent_once_where_the_client_is_not_what_is_refused() {
+    for refusal in [
+        (400, "invalid_grant"),
+        (400, "unauthorized_client"),
+        (401, "invalid_grant"),
+        (503, "temporarily_unavailable"),
+    ] {
+        let (net, _, is_in) = log_in_with_secret(refusal).await;
+        assert!(!is_in, "{refusal:?}");
+        assert_eq!(net.to(TOKEN).len(), 1, "{refusal:?}");
+    }
+}
+
 #[tokio::test]
 async fn another_resource_stops_the_login_before_it_begins() {
     for found in [

@@ -154,13 +154,24 @@ fn connect(fault: &Fault, what: &str) -> Diagnosis {
         title,
         facts: system(what),
         causes,
-        steps: vec![
-            "start the server, and look at the address that it prints".into(),
-            try_url(&fault.url),
-            Step::UseProxy,
-        ],
+        steps: if is_loopback(&fault.url) {
+            // No proxy is between this machine and itself.
+            vec![START.into()]
+        } else {
+            vec![START.into(), Step::UseProxy]
+        },
         ..Diagnosis::default()
     }
+}
+
+const START: &str = "start the server, and look at the address that it prints";
+
+/// Returns true if a URL is one of this machine.
+fn is_loopback(url: &str) -> bool {
+    let host = host(url);
+    let host = host.trim_matches(['[', ']']);
+    let address = host.parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn interrupted(fault: &Fault, what: &str) -> Diagnosis {

@@ -148,6 +148,7 @@ impl CatalogKeeper {
                 None
             }
             Some((Err(error), _)) => {
+                let error = member.listing.log().count_starts(kind, error);
                 let error = member.with_context(error).while_listing(word(kind));
                 let mut log = member.listing.log();
                 // One failure for each list: the latest explains it.
