@@ -1,0 +1,1 @@
+//! The state of one client, and the way of each of its messages.

@@ -1,0 +1,61 @@
+//! The gateway: the host, its options, and what all clients share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use switchboard::Host;
+
+use crate::error::GatewayError;
+use crate::offer::Offers;
+use crate::options::GatewayOptions;
+use crate::seal::Seal;
+
+/// The servers of a host, offered as one server.
+///
+/// Clones share everything. The host stays the program's: shutting it down is not the gateway's affair.
+#[derive(Clone)]
+pub struct Gateway(pub(crate) Arc<Shared>);
+
+/// What all clients share.
+pub(crate) struct Shared {
+    pub(crate) host: Host,
+    pub(crate) options: GatewayOptions,
+    pub(crate) offers: Offers,
+    pub(crate) seal: Seal,
+}
+
+impl Gateway {
+    /// Makes a gateway in front of a host. Nothing is started or served yet.
+    ///
+    /// # Errors
+    /// Fails if the options cannot be used.
+    pub fn new(host: Host, options: GatewayOptions) -> Result<Self, GatewayError> {
+        let offers = Offers::new(&host, &options)?;
+        let seal = Seal::new()?;
+        Ok(Self(Arc::new(Shared {
+            host,
+            options,
+            offers,
+            seal,
+        })))
+    }
+
+    /// The host whose servers are offered.
+    pub fn host(&self) -> &Host {
+        &self.0.host
+    }
+
+    /// The options that it was made with.
+    pub fn options(&self) -> &GatewayOptions {
+        &self.0.options
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway")
+            .field("name", &self.0.options.name)
+            .field("host", &self.0.host)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,64 @@
+//! The numbers that bound what clients can do.
+
+use std::time::Duration;
+
+/// Limits of a gateway. Input over a limit fails the one message or request that it belongs to.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct GatewayLimits {
+    /// Longest message of a client in bytes.
+    pub message_bytes: usize,
+    /// Deepest nesting of a client's message.
+    pub json_depth: usize,
+    /// Most requests of one client in flight.
+    pub in_flight: usize,
+    /// Most messages that wait for one client; notifications over it are dropped and counted.
+    pub outbox: usize,
+    /// Items on one page of a list.
+    pub page_items: usize,
+    /// Most subscriptions of one client to resources.
+    pub subscriptions: usize,
+    /// Most open `subscriptions/listen` of one client.
+    pub listens: usize,
+    /// Most sessions of clients that shook hands over HTTP.
+    pub sessions: usize,
+    /// Most sessions of one principal.
+    pub sessions_per_principal: usize,
+    /// Time after which an idle session over HTTP ends.
+    pub session_idle: Duration,
+    /// Time that a first list over a byte stream waits for servers that were never seen.
+    pub first_list_stream: Duration,
+    /// The same over HTTP.
+    pub first_list_http: Duration,
+    /// Time for calls in flight when the gateway drains.
+    pub drain: Duration,
+    /// Time for a client to send a request's head over HTTP.
+    pub head_time: Duration,
+    /// Time for a client to send a request's body over HTTP.
+    pub body_time: Duration,
+    /// Most connections over HTTP.
+    pub connections: usize,
+}
+
+impl Default for GatewayLimits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 10 << 20,
+            json_depth: 128,
+            in_flight: 64,
+            outbox: 1024,
+            page_items: 1000,
+            subscriptions: 256,
+            listens: 16,
+            sessions: 16_384,
+            sessions_per_principal: 16_384,
+            session_idle: Duration::from_secs(30 * 60),
+            first_list_stream: Duration::from_secs(5),
+            first_list_http: Duration::from_millis(250),
+            drain: Duration::from_secs(10),
+            head_time: Duration::from_secs(10),
+            body_time: Duration::from_secs(30),
+            connections: 4096,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Clients on byte streams: standard input and output, Unix sockets.
