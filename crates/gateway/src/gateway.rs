@@ -31,7 +31,7 @@ impl Gateway {
     /// Fails if the options cannot be used.
     pub fn new(host: Host, options: GatewayOptions) -> Result<Self, GatewayError> {
         let offers = Offers::new(&host, &options)?;
-        let seal = Seal::new()?;
+        let seal = Seal::new(options.limits.sealed_bytes)?;
         Ok(Self(Arc::new(Shared {
             host,
             options,

@@ -38,6 +38,16 @@ pub struct GatewayLimits {
     pub body_time: Duration,
     /// Most connections over HTTP.
     pub connections: usize,
+    /// Most offers that are kept: one for each caller and part of the host.
+    pub offers: usize,
+    /// Most addresses of resources whose outward form is remembered.
+    pub addresses: usize,
+    /// Longest instructions of all servers together in bytes.
+    pub instruction_bytes: usize,
+    /// Longest sealed text that is opened in bytes.
+    pub sealed_bytes: usize,
+    /// Time that clients may keep a list for.
+    pub list_ttl: Duration,
 }
 
 impl Default for GatewayLimits {
@@ -59,6 +69,11 @@ impl Default for GatewayLimits {
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(30),
             connections: 4096,
+            offers: 256,
+            addresses: 100_000,
+            instruction_bytes: 64 << 10,
+            sealed_bytes: 1 << 20,
+            list_ttl: Duration::from_secs(10),
         }
     }
 }
