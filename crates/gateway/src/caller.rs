@@ -50,6 +50,10 @@ impl ClientIdentity {
         &self.principal
     }
 
+    pub(crate) fn shared_principal(&self) -> &Arc<str> {
+        &self.principal
+    }
+
     /// Returns true if denials are told as items that do not exist.
     pub fn is_remote(&self) -> bool {
         self.is_remote
