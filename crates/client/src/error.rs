@@ -111,6 +111,7 @@ impl ServerErrorCause {
                 CallError::BadParams { .. } => ErrorKind::Arguments,
                 CallError::NotOffered { .. } => ErrorKind::NotOffered,
                 CallError::InputRefused { .. }
+                | CallError::InputRequired { .. }
                 | CallError::TooManyRounds { .. }
                 | CallError::TooManyQuestions { .. } => ErrorKind::Input,
                 _ => ErrorKind::Protocol,

@@ -54,12 +54,20 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    // What servers ask; it decides nothing for the user and knows no host.
+    Rule {
+        name: "switchboard-questions",
+        ours: &["switchboard-client", "switchboard-core", "switchboard-wire"],
+        tests: &[],
+        foreign: None,
+    },
     Rule {
         name: "switchboard",
         ours: &[
             "switchboard-client",
             "switchboard-config",
             "switchboard-core",
+            "switchboard-questions",
             "switchboard-schema",
             "switchboard-wire",
         ],

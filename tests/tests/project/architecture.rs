@@ -29,6 +29,7 @@ const LIBRARY: &[&str] = &[
     "crates/client/src",
     "crates/config/src",
     "crates/schema/src",
+    "crates/questions/src",
     "crates/switchboard/src",
 ];
 

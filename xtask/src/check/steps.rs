@@ -126,11 +126,12 @@ fn clippy() -> Result<(), String> {
 
 /// Checks the crates that have features, without the tests: with none of them, and with each alone.
 fn features() -> Result<(), String> {
-    let crates: [(&str, &[&str]); 6] = [
+    let crates: [(&str, &[&str]); 7] = [
         ("switchboard-core", &["suggest", "private-store"]),
         ("switchboard-process", &["suggest"]),
         ("switchboard-client", &["auth", "http", "suggest"]),
         ("switchboard-schema", &["validation"]),
+        ("switchboard-questions", &["sampling"]),
         (
             "switchboard",
             &["auth", "config", "http", "schema", "sampling"],

@@ -82,6 +82,8 @@ pub struct Server(Arc<ServerCore>);
 struct ServerCore {
     name: ServerName,
     connect: Connector,
+    /// The transport without the record of its processes, for other servers of the same description.
+    transport: Arc<Connector>,
     options: SessionOptions,
     policy: Reconnect,
     observe: Option<Box<dyn Observe>>,
@@ -154,6 +156,24 @@ impl Server {
         Self::make(name, connect, options, policy, Some(observe), retired)
     }
 
+    /// Creates a server of the same description with a connection of its own. `change` adapts the options
+    /// of its sessions.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn sibling(
+        &self,
+        change: impl FnOnce(&mut SessionOptions),
+        observe: Box<dyn Observe>,
+        retired: CancellationToken,
+    ) -> Self {
+        let mut options = self.0.options.clone();
+        change(&mut options);
+        let transport = Arc::clone(&self.0.transport) as Arc<dyn Connect>;
+        let connect = Connector::new(transport);
+        let (name, policy) = (self.0.name.clone(), self.0.policy.clone());
+        Self::make(name, connect, options, policy, Some(observe), retired)
+    }
+
     /// Creates a server that reconnects according to `policy`.
     pub fn with_policy(
         name: ServerName,
@@ -180,6 +200,8 @@ impl Server {
         };
         let attempts = Arc::new(StartedProcesses::default());
         let started = Arc::clone(&attempts);
+        let transport = Arc::new(connect);
+        let connect = Connector::new(Arc::clone(&transport) as Arc<dyn Connect>);
         let connect = connect.map_link(move |link| {
             started.note(link.peer());
             link
@@ -187,6 +209,7 @@ impl Server {
         Self(Arc::new(ServerCore {
             name,
             connect,
+            transport,
             options,
             policy,
             observe,

@@ -55,7 +55,7 @@ impl Server {
         options: &CallOptions,
         mut error: CallError,
     ) -> Result<CallToolResult, ServerError> {
-        let mut repeats = Repeats::of(options.idempotent);
+        let mut repeats = Repeats::of(options.may_repeat());
         // The time that the caller allows in all is not exceeded by a wait.
         let total = options.deadline.map(|deadline| deadline.total);
         repeats.until = total.and_then(|total| Instant::now().checked_add(total));

@@ -17,6 +17,7 @@ use super::inbound::undeclared;
 use super::negotiated::Dialect;
 use super::options::CallOptions;
 use super::pending::Received;
+use super::relay::InputRelay;
 use super::responder::is_sent_away;
 
 /// One request without its parameters: engine, dialect, options and deadline.
@@ -69,11 +70,14 @@ impl<'a> Call<'a> {
         write: impl Fn(&mut Vec<u8>) -> Result<(), RawError> + Sync,
     ) -> Result<M::Result, CallError> {
         let engine = self.engine;
-        let meta = self.meta();
+        let (meta, relay) = (self.meta(), self.relay());
         let may_ask = M::ROUNDS && self.dialect.era() == Era::Modern;
         let mut rounds = Rounds::new(engine.limits.empty_round_wait, may_ask);
         loop {
-            let members = rounds.members();
+            let members = match relay {
+                Some(relay) => relay.members(),
+                None => rounds.members(),
+            };
             let mut ask = self.ask::<M>(&write, &members, &meta);
             ask.subject = subject;
             ask.deadline = rounds.deadline_left(self.deadline);
@@ -117,6 +121,9 @@ impl<'a> Call<'a> {
                     return Err(CallError::Unfit { method, misfit });
                 }
             };
+            if let Some(relay) = relay {
+                return Err(relay.pass_on(M::NAME, needed, engine.limits.round_questions));
+            }
             if rounds.made >= engine.limits.input_rounds {
                 return Err(CallError::TooManyRounds {
                     limit: engine.limits.input_rounds,
@@ -162,16 +169,23 @@ impl<'a> Call<'a> {
                 params,
                 members,
                 meta,
-                wants_progress: is_tool || self.options.progress.is_some(),
+                wants_progress: is_tool || self.options.wants_progress(),
             },
             subject: None,
             progress: self.options.progress.clone(),
+            callbacks: self.options.callbacks.as_ref(),
             deadline: self.deadline,
             version: Some(self.dialect.version),
             cancellable: true,
-            idempotent: self.options.idempotent,
+            idempotent: self.options.may_repeat(),
             reason: &self.options.reason,
         }
+    }
+
+    /// The relay of the call. A legacy server asks in another way.
+    fn relay(&self) -> Option<&'a InputRelay> {
+        let relay = self.options.relay.as_deref();
+        relay.filter(|_| self.dialect.era() == Era::Modern)
     }
 
     /// Sends the person to the addresses that the server named in its refusal (-32042), and waits
@@ -242,15 +256,23 @@ impl<'a> Call<'a> {
                     .or_else(|| self.engine.level.of_requests())
             })
             .flatten();
-        if options.meta.is_none() && level.is_none() {
+        let relay = self.relay();
+        if options.meta.is_none() && level.is_none() && relay.is_none() {
             return Cow::Borrowed(&dialect.meta);
         }
-        let mut all = dialect.meta.clone();
+        let mut all = match relay {
+            Some(relay) => dialect.meta_declaring(relay.capabilities()),
+            None => dialect.meta.clone(),
+        };
         if let Some(level) = level {
             add(&mut all, meta::LOG_LEVEL, &log_level(level));
         }
         let given = options.meta.as_ref().map(Raw::members).unwrap_or_default();
         for (key, value) in given {
+            // A level of the call counts, not one that the caller wrote beside it.
+            if key == meta::LOG_LEVEL && level.is_some() {
+                continue;
+            }
             // Members that the session is responsible for cannot be overridden by a caller.
             if !matches!(
                 key.as_str(),

@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::SessionOptions;
+use super::callbacks::{Callbacks, PendingCallbacks};
 use super::clocks::ReaderMailbox;
 use super::close::{CloseCause, CloseReason};
 use super::counters::Counters;
@@ -95,6 +96,7 @@ pub(crate) struct PendingRequest<'a> {
     /// The tool that is called, if it is known without parsing the parameters.
     pub(crate) subject: Option<&'a str>,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
+    pub(crate) callbacks: Option<&'a Arc<Callbacks>>,
     pub(crate) deadline: Deadline,
     /// The version that the request is made in; `None` before one is negotiated.
     pub(crate) version: Option<Version>,
@@ -215,6 +217,7 @@ impl Engine {
             idle_at,
             total_at,
             progress: ask.progress,
+            callbacks: ask.callbacks.map(PendingCallbacks::new),
             reached: f64::NEG_INFINITY,
             cancellable: ask.cancellable,
         };
@@ -364,9 +367,11 @@ impl Engine {
         if self.outbox.withdraw(id) {
             return Delivery::NeverSent;
         }
-        // The server does not learn of it and will answer: expect that answer, so that it is not
-        // counted as unmatched.
-        if !cancellable {
+        // Without a cancellation the server will answer: expect that answer, so that it is not counted
+        // as unmatched.
+        if cancellable {
+            self.table().note_given_up();
+        } else {
             self.table().expect_late(id);
         }
         // 2026-07-28 HTTP: closing the exchange is the cancellation, and it is closed by now.

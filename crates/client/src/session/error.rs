@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_wire::{Misfit, RawError, RpcError};
+use switchboard_wire::{Misfit, Raw, RawError, RpcError};
 
 use super::close::CloseReason;
 use super::respond::Refusal;
@@ -118,6 +118,15 @@ pub enum CallError {
         /// The reason of the refusal.
         why: Refusal,
     },
+    /// The server asks for input, which the caller relays.
+    #[doc(hidden)]
+    #[error("{method} needs input first")]
+    InputRequired {
+        /// The method of the request.
+        method: String,
+        /// The whole result, as the server sent it.
+        raw: Box<Raw>,
+    },
     /// The server asked for input again and again.
     #[error("the server asked for input more than {limit} times")]
     TooManyRounds {
@@ -162,6 +171,7 @@ impl CallError {
             Self::Rpc(_)
             | Self::Unfit { .. }
             | Self::InputRefused { .. }
+            | Self::InputRequired { .. }
             | Self::TooManyRounds { .. }
             | Self::TooManyQuestions { .. }
             | Self::Cancelled { .. }
@@ -198,6 +208,15 @@ impl CallError {
     pub fn rpc(&self) -> Option<&RpcError> {
         match self {
             Self::Rpc(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The server's questions, as it sent them, if the caller relays them.
+    #[doc(hidden)]
+    pub fn input_required(&self) -> Option<&Raw> {
+        match self {
+            Self::InputRequired { raw, .. } => Some(raw),
             _ => None,
         }
     }

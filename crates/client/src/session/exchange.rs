@@ -17,6 +17,7 @@ use switchboard_wire::{CallTool, Era, Listen, Method as _, RequestId, Version, c
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::callbacks::PendingCallbacks;
 use super::close::CloseCause;
 use super::engine::{CancelOnDrop, Engine, PendingRequest};
 use super::error::{CallError, Clock, Delivery};
@@ -219,6 +220,7 @@ impl ExchangeDriver {
             idle_at,
             total_at,
             progress: ask.progress.clone(),
+            callbacks: ask.callbacks.map(PendingCallbacks::new),
             reached: f64::NEG_INFINITY,
             cancellable: ask.cancellable,
         };

@@ -42,6 +42,7 @@ impl Opening<'_> {
                 },
                 subject: None,
                 progress: None,
+                callbacks: None,
                 deadline: patience,
                 version: Some(dialect.version),
                 cancellable: false,
@@ -104,6 +105,7 @@ impl Opening<'_> {
                 },
                 subject: None,
                 progress: None,
+                callbacks: None,
                 deadline,
                 version: None,
                 // 2025-11-25: `initialize` must not be cancelled.

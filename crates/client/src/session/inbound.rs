@@ -54,7 +54,15 @@ impl Inbound {
 }
 
 /// Handles a request of the server.
-pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, params: Option<Raw>) {
+///
+/// `of_call` is the call on whose own stream it came.
+pub(super) fn on_request(
+    engine: &Arc<Engine>,
+    id: RequestId,
+    method: &str,
+    params: Option<Raw>,
+    of_call: Option<&RequestId>,
+) {
     if engine.era() == Some(Era::Modern) {
         // 2026-07-28 stdio: the server must not write requests, the client must not answer.
         engine.counters.forbidden_requests.add();
@@ -73,7 +81,15 @@ pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, para
     let bytes = params.as_ref().map_or(0, Raw::len_bytes);
     let request = InputRequest::new(method, params);
     // Refuse undeclared requests before reserving anything: they cost no slot and no budget.
-    if let Some(refusal) = undeclared(&request, &engine.responder.capabilities()) {
+    let mut refusal = undeclared(&request, &engine.responder.capabilities());
+    let mut addressee = None;
+    if refusal.is_none() && !engine.responder.claims(&request) {
+        // The handler of the call that asks, if that is known. It may be able to do less.
+        addressee = engine.table().addressee(of_call);
+        let able = addressee.as_ref().map(|it| it.respond.capabilities());
+        refusal = able.and_then(|able| undeclared(&request, &able));
+    }
+    if let Some(refusal) = refusal {
         answer::<Raw>(engine, &id, &Err(refusal.to_rpc(method)));
         return;
     }
@@ -105,7 +121,7 @@ pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, para
             pauses,
         };
         tokio::select! {
-            outcome = me.responder.ask(&request) => {
+            outcome = me.responder.ask_for(addressee.as_ref(), &request) => {
                 let outcome = outcome.map_err(|refusal| refusal.to_rpc(request.method()));
                 answer(&me, &id, &outcome);
             }

@@ -22,6 +22,8 @@
 //! the first call. `inbound` and `responder` answer requests that the server makes.
 
 mod call;
+mod call_queue;
+mod callbacks;
 mod clocks;
 mod close;
 mod counters;
@@ -42,6 +44,7 @@ mod outbox;
 mod pending;
 mod read;
 mod recover_id;
+mod relay;
 #[cfg_attr(
     not(feature = "http"),
     allow(dead_code, reason = "only HTTP is like this")
@@ -67,6 +70,10 @@ use switchboard_wire::{
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+#[doc(hidden)]
+pub use call_queue::{CallNotice, CallQueue, CallQueueLimits, CallQueueReader, call_queue};
+#[doc(hidden)]
+pub use callbacks::{CallSink, Callbacks};
 pub use close::{CloseCause, CloseReason};
 pub use counters::Counts;
 pub use error::{CallError, Clock, Delivery, OpenError, Seen};
@@ -76,6 +83,8 @@ pub use negotiated::{EraHint, Negotiated};
 pub use notices::NoticeSink;
 pub use notices::{Announcement, Changes};
 pub use options::{CallOptions, CancelReason, Progress, ProgressWatch, SessionOptions, progress};
+#[doc(hidden)]
+pub use relay::InputRelay;
 pub use respond::{Refusal, RefuseAll, Respond, Responding};
 
 use call::Call;
@@ -464,6 +473,7 @@ impl Session {
             },
             subject: None,
             progress: None,
+            callbacks: None,
             deadline: Deadline::within(FOREVER),
             version: Some(dialect.version),
             cancellable: true,

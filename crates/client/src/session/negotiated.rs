@@ -1,6 +1,8 @@
 //! The result of negotiation: the version, the dialect of requests in it, and the era that is worth
 //! remembering.
 
+use std::ops::Range;
+
 use switchboard_wire::{
     ClientCapabilities, Era, Implementation, RawError, ServerCapabilities, ServerInfo, Version,
     meta,
@@ -64,12 +66,15 @@ pub(crate) struct Dialect {
     pub(crate) version: Version,
     /// The members of `_meta` in every request, encoded once; empty in the legacy era.
     pub(crate) meta: String,
+    /// The place of the capabilities in `meta`.
+    capabilities: Range<usize>,
 }
 
 /// The dialect before negotiation.
 pub(crate) static PLAIN: Dialect = Dialect {
     version: Version::NEWEST_LEGACY,
     meta: String::new(),
+    capabilities: 0..0,
 };
 
 impl Dialect {
@@ -78,18 +83,34 @@ impl Dialect {
         capabilities: &ClientCapabilities,
         client: &Implementation,
     ) -> Result<Self, RawError> {
-        let meta = match version.era() {
-            Era::Legacy => String::new(),
-            Era::Modern => format!(
-                r#""{}":"{version}","{}":{},"{}":{}"#,
+        let (mut meta, mut place) = (String::new(), 0..0);
+        if version.era() == Era::Modern {
+            meta = format!(
+                r#""{}":"{version}","{}":"#,
                 meta::PROTOCOL_VERSION,
                 meta::CLIENT_CAPABILITIES,
-                serde_json::to_string(&capabilities.for_version(version))?,
-                meta::CLIENT_INFO,
-                serde_json::to_string(client)?,
-            ),
-        };
-        Ok(Self { version, meta })
+            );
+            let start = meta.len();
+            meta += &serde_json::to_string(&capabilities.for_version(version))?;
+            place = start..meta.len();
+            let client = serde_json::to_string(client)?;
+            meta += &format!(r#","{}":{client}"#, meta::CLIENT_INFO);
+        }
+        Ok(Self {
+            version,
+            meta,
+            capabilities: place,
+        })
+    }
+
+    /// The members of `_meta` with these capabilities in place of the session's; as they are in the
+    /// legacy era.
+    pub(crate) fn meta_declaring(&self, capabilities: &str) -> String {
+        let mut meta = self.meta.clone();
+        if self.era() == Era::Modern {
+            meta.replace_range(self.capabilities.clone(), capabilities);
+        }
+        meta
     }
 
     pub(crate) fn era(&self) -> Era {

@@ -36,6 +36,11 @@ pub struct Changes {
 pub trait NoticeSink: Send + Sync {
     /// Takes a notification, or gives it back if it is not wanted.
     fn take(&self, announcement: Announcement) -> Option<Announcement>;
+
+    /// Takes a log message that the sink of its call has had already, like [`NoticeSink::take`].
+    fn take_relayed(&self, announcement: Announcement) -> Option<Announcement> {
+        self.take(announcement)
+    }
 }
 
 /// The unread notifications of one connection: a bounded ring, oldest dropped first.
@@ -78,15 +83,17 @@ impl Notices {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a notification; returns the number that were dropped for it.
-    pub(crate) fn push(&self, announcement: Announcement) -> u64 {
+    /// Keeps a notification; returns the number that were dropped for it. `is_relayed` if the sink of
+    /// its call has had it.
+    pub(crate) fn push(&self, announcement: Announcement, is_relayed: bool) -> u64 {
         let mut ring = self.lock();
-        let announcement = match &ring.sink {
-            Some(sink) => match sink.take(announcement) {
-                Some(unwanted) => unwanted,
-                None => return 0,
-            },
-            None => announcement,
+        let unwanted = match &ring.sink {
+            Some(sink) if is_relayed => sink.take_relayed(announcement),
+            Some(sink) => sink.take(announcement),
+            None => Some(announcement),
+        };
+        let Some(announcement) = unwanted else {
+            return 0;
         };
         let mut dropped = 0;
         let size = size(&announcement);
@@ -178,7 +185,7 @@ mod tests {
     async fn the_oldest_are_dropped_and_counted() {
         let notices = Notices::new(2, 1000, &Budget::of(1000));
         let dropped: u64 = ["a", "b", "c", "d"]
-            .map(|t| notices.push(announcement(t)))
+            .map(|t| notices.push(announcement(t), false))
             .iter()
             .sum();
         assert_eq!(dropped, 2);
@@ -192,8 +199,8 @@ mod tests {
     #[test]
     fn bytes_are_bounded_too() {
         let notices = Notices::new(1000, 100, &Budget::of(1000));
-        assert_eq!(notices.push(announcement(&"x".repeat(200))), 1);
-        assert_eq!(notices.push(announcement("x")), 0);
+        assert_eq!(notices.push(announcement(&"x".repeat(200)), false), 1);
+        assert_eq!(notices.push(announcement("x"), false), 0);
     }
 
     #[tokio::test]
@@ -210,12 +217,12 @@ mod tests {
         }
         let budget = Budget::of(1000);
         let notices = Notices::new(10, 1000, &budget);
-        notices.push(announcement("a"));
-        notices.push(announcement("unwanted"));
+        notices.push(announcement("a"), false);
+        notices.push(announcement("unwanted"), false);
         let heard = std::sync::Arc::default();
         notices.set_sink(Box::new(Odd(std::sync::Arc::clone(&heard))));
-        notices.push(announcement("b"));
-        notices.push(announcement("unwanted"));
+        notices.push(announcement("b"), false);
+        notices.push(announcement("unwanted"), false);
         let wanted = ["a", "b"].map(announcement);
         assert_eq!(*heard.lock().unwrap(), wanted);
         notices.close();
@@ -231,7 +238,9 @@ mod tests {
         let budget = Budget::of(100);
         let notices = Notices::new(1000, 1000, &budget);
         let text = "x".repeat(40);
-        let dropped: Vec<u64> = (0..3).map(|_| notices.push(announcement(&text))).collect();
+        let dropped: Vec<u64> = (0..3)
+            .map(|_| notices.push(announcement(&text), false))
+            .collect();
         assert_eq!(dropped, [0, 0, 1]);
         assert_eq!(budget.held_bytes(), 2 * 43);
         notices.next().await;

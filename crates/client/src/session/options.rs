@@ -8,7 +8,9 @@ use switchboard_core::spec::Protocol;
 use switchboard_wire::{Implementation, LogLevel, ProgressParams, Raw};
 use tokio::sync::watch;
 
+use super::callbacks::Callbacks;
 use super::negotiated::EraHint;
+use super::relay::InputRelay;
 use super::respond::{RefuseAll, Respond};
 
 /// Options of a session.
@@ -143,6 +145,12 @@ pub struct CallOptions {
     pub log_level: Option<LogLevel>,
     /// The call may run twice, so it is sent again when the connection was lost.
     pub idempotent: bool,
+    /// The caller's own handlers of what the server sends during the call.
+    #[doc(hidden)]
+    pub callbacks: Option<Arc<Callbacks>>,
+    /// Passes the questions of a modern server on, in place of answering them.
+    #[doc(hidden)]
+    pub relay: Option<Arc<InputRelay>>,
 }
 
 impl CallOptions {
@@ -172,6 +180,35 @@ impl CallOptions {
     pub fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
+    }
+
+    /// Sets the caller's own handlers of what the server sends during the call.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn callbacks(mut self, callbacks: Arc<Callbacks>) -> Self {
+        self.callbacks = Some(callbacks);
+        self
+    }
+
+    /// Passes the questions of a modern server on to the client that the call is made for.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn relay(mut self, relay: Arc<InputRelay>) -> Self {
+        self.relay = Some(relay);
+        self
+    }
+
+    /// Returns true if the progress of the call is wanted.
+    pub(crate) fn wants_progress(&self) -> bool {
+        let callbacks = self.callbacks.as_ref();
+        self.progress.is_some() || callbacks.is_some_and(|it| it.sink.is_some())
+    }
+
+    /// Returns true if the call may be sent again after it may have run. One that a server has questions
+    /// about may not: its answers are for one use.
+    pub(crate) fn may_repeat(&self) -> bool {
+        let relay = self.relay.as_ref();
+        self.idempotent && !relay.is_some_and(|relay| relay.is_repeated())
     }
 
     /// Adds to `_meta`.

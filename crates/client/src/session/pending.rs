@@ -12,6 +12,7 @@ use switchboard_wire::{Checked, Discover, Listen, Method as _, Raw, RequestId};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
+use super::callbacks::{Addressee, CallSink, PendingCallbacks};
 use super::close::CloseReason;
 use super::error::{CallError, Clock};
 use super::options::Progress;
@@ -48,6 +49,7 @@ pub(crate) struct PendingCall {
     pub(crate) idle_at: Instant,
     pub(crate) total_at: Instant,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
+    pub(crate) callbacks: Option<PendingCallbacks>,
     /// The highest progress so far, to ignore reports that go backwards.
     pub(crate) reached: f64,
     /// Sends `notifications/cancelled` when the caller gives up.
@@ -82,6 +84,8 @@ pub(crate) struct PendingTable {
     /// Their answers are dropped without being counted as unmatched.
     late: Vec<RequestId>,
     closed: Option<Arc<CloseReason>>,
+    /// A call was given up that had left: the server may still work on it, and ask on its behalf.
+    has_given_up: bool,
     /// The time at which the clocks task wakes next; `None` while it sleeps without a timer.
     next_wake_up: Option<Instant>,
     pauses: usize,
@@ -140,6 +144,28 @@ impl PendingTable {
             1 => self.waiting.keys().next().cloned(),
             _ => None,
         }
+    }
+
+    /// Returns the sink of a call's notifications.
+    pub(crate) fn sink(&self, id: &RequestId) -> Option<Arc<dyn CallSink>> {
+        let callbacks = self.waiting.get(id)?.callbacks.as_ref()?;
+        callbacks.sink().cloned()
+    }
+
+    /// Returns the handler of the call that a question of the server belongs to: the call on whose own
+    /// stream it came, or else the only one in flight, unless an earlier one may be the one that asks.
+    pub(crate) fn addressee(&self, of_call: Option<&RequestId>) -> Option<Addressee> {
+        let call = match of_call {
+            Some(id) => self.waiting.get(id),
+            None if self.has_given_up || self.waiting.len() != 1 => None,
+            None => self.waiting.values().next(),
+        };
+        call?.callbacks.as_ref()?.addressee()
+    }
+
+    /// Notes that a call was given up that may have left.
+    pub(crate) fn note_given_up(&mut self) {
+        self.has_given_up = true;
     }
 
     /// Notes that a request was given up without a cancellation, so that its answer is expected.

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use switchboard_core::limits::{Hold, NoRoom};
 use switchboard_wire::{
     Cancelled, CancelledParams, Checked, ElicitationComplete, Envelope, EnvelopeKind, FromRaw,
-    Notice, Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw, RequestId,
-    ResourcesListChanged, RpcError, ToolsListChanged,
+    LoggingMessage, Notice, Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw,
+    RequestId, ResourcesListChanged, RpcError, ToolsListChanged,
 };
 use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -257,7 +257,7 @@ impl Engine {
             Ok(EnvelopeKind::Failure { id, error }) => self.on_failure(id, error, text),
             Ok(EnvelopeKind::Notification { method, params }) => self.on_notice(&method, params),
             Ok(EnvelopeKind::Request { id, method, params }) => {
-                inbound::on_request(self, id, &method, params.map(Raw::from));
+                inbound::on_request(self, id, &method, params.map(Raw::from), None);
             }
             // Some servers log JSON objects: one without any JSON-RPC member is not an answer.
             Err(error) if !error.is_rpc => self.on_noise(text.as_bytes()),
@@ -358,6 +358,16 @@ impl Engine {
     }
 
     pub(crate) fn on_notice(&self, method: &str, params: Option<Checked<'_>>) {
+        self.on_notice_of(None, method, params);
+    }
+
+    /// Handles a notification that came on the stream of a call, if there is one.
+    pub(crate) fn on_notice_of(
+        &self,
+        call: Option<&RequestId>,
+        method: &str,
+        params: Option<Checked<'_>>,
+    ) {
         match method {
             ProgressNotice::NAME => {
                 let progress =
@@ -365,8 +375,13 @@ impl Engine {
                 let known = progress.is_some_and(|params| {
                     let token = params.progress_token();
                     let progress = Progress::of(&params, self.limits.progress_bytes);
-                    self.table()
-                        .record_progress(token, progress, Instant::now())
+                    let mut table = self.table();
+                    let sink = table.sink(token);
+                    let known = table.record_progress(token, progress, Instant::now());
+                    // Not under the lock, which the caller's tasks need.
+                    drop(table);
+                    sink.inspect(|sink| sink.progress(params.raw()));
+                    known
                 });
                 if !known {
                     self.counters.odd_progress.add();
@@ -395,8 +410,22 @@ impl Engine {
         if let (ElicitationComplete::NAME, Some(params)) = (method, &announcement.params) {
             self.responder.on_elicitation_complete(params);
         }
-        let dropped = self.notices.push(announcement);
+        let is_relayed = call.is_some_and(|call| self.relay_log(call, &announcement));
+        let dropped = self.notices.push(announcement, is_relayed);
         self.counters.dropped_notices.add_many(dropped);
+    }
+}
+
+impl Engine {
+    /// Hands a log message to the sink of its call; returns false if there is none.
+    fn relay_log(&self, call: &RequestId, announcement: &Announcement) -> bool {
+        let params = announcement.params.as_ref();
+        let params = params.filter(|_| announcement.method == LoggingMessage::NAME);
+        let Some(params) = params else {
+            return false;
+        };
+        let sink = self.table().sink(call);
+        sink.inspect(|sink| sink.log(params)).is_some()
     }
 }
 

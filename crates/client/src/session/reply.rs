@@ -50,11 +50,12 @@ impl<'a> CallInlet<'a> {
                 Heard::Aside
             }
             Ok(EnvelopeKind::Notification { method, params }) => {
-                self.engine.on_notice(&method, params);
+                self.engine.on_notice_of(Some(self.id), &method, params);
                 Heard::Aside
             }
             Ok(EnvelopeKind::Request { id, method, params }) => {
-                inbound::on_request(&self.engine, id, &method, params.map(Raw::from));
+                let params = params.map(Raw::from);
+                inbound::on_request(&self.engine, id, &method, params, Some(self.id));
                 Heard::Aside
             }
             Err(error) => {

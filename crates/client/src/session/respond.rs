@@ -38,6 +38,13 @@ pub trait Respond: Send + Sync {
         Box::pin(std::future::pending())
     }
 
+    /// Notes a question of a legacy server, before it is known which handler gets it. Returns true if this
+    /// one answers it even if it belongs to a call that has a handler of its own. Must not block.
+    #[doc(hidden)]
+    fn claims(&self, _request: &InputRequest) -> bool {
+        false
+    }
+
     /// Notes that the server has reported an elicitation by URL as complete. Must not block.
     fn completed(&self, _elicitation: &str) {}
 }

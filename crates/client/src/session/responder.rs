@@ -17,6 +17,7 @@ use switchboard_wire::{
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use super::callbacks::Addressee;
 use super::error::CallError;
 use super::negotiated::Dialect;
 use super::respond::{Refusal, Respond};
@@ -44,6 +45,8 @@ struct Visits {
 struct Visit {
     id: String,
     is_done: bool,
+    /// The handler that sent the person there, if not that of the session.
+    respond: Option<Arc<dyn Respond>>,
 }
 
 impl Visits {
@@ -52,7 +55,7 @@ impl Visits {
     }
 
     /// Remembers an address; beyond `most`, the oldest is forgotten.
-    fn begin(&self, id: &str, most: usize) {
+    fn begin(&self, id: &str, respond: Option<&Arc<dyn Respond>>, most: usize) {
         if id.len() > ID_BYTES {
             return;
         }
@@ -63,6 +66,7 @@ impl Visits {
         open.push_back(Visit {
             id: id.to_owned(),
             is_done: false,
+            respond: respond.cloned(),
         });
         while open.len() > most {
             open.pop_front();
@@ -75,14 +79,20 @@ impl Visits {
         self.changed.notify_waiters();
     }
 
-    /// Marks one as done; false if it is unknown or was done before.
-    fn complete(&self, id: &str) -> bool {
+    /// Marks one as done, and returns the handler that sent the person there, if not that of the session;
+    /// `None` if it is unknown or was done before.
+    fn complete(&self, id: &str) -> Option<Option<Arc<dyn Respond>>> {
         let mut open = self.open();
-        let visit = open.iter_mut().find(|visit| visit.id == id);
-        let is_news = visit.is_some_and(|visit| !std::mem::replace(&mut visit.is_done, true));
+        let visit = open
+            .iter_mut()
+            .find(|visit| visit.id == id && !visit.is_done);
+        let news = visit.map(|visit| {
+            visit.is_done = true;
+            visit.respond.clone()
+        });
         drop(open);
         self.changed.notify_waiters();
-        is_news
+        news
     }
 
     /// Waits until all of these are done. Cancel safe.
@@ -141,13 +151,42 @@ impl Responder {
         self.respond.capabilities()
     }
 
+    /// Returns true if the session's handler answers a question whatever call it belongs to.
+    pub(super) fn claims(&self, request: &InputRequest) -> bool {
+        self.respond.claims(request)
+    }
+
     /// Passes one question to the handler.
     pub(crate) async fn ask(&self, request: &InputRequest) -> Result<Raw, Refusal> {
+        self.ask_of(None, request).await
+    }
+
+    /// Passes one question to the handler of the call that it belongs to, until that call is over.
+    pub(super) async fn ask_for(
+        &self,
+        addressee: Option<&Addressee>,
+        request: &InputRequest,
+    ) -> Result<Raw, Refusal> {
+        let Some(Addressee { respond, over }) = addressee else {
+            return self.ask(request).await;
+        };
+        tokio::select! {
+            answer = self.ask_of(Some(respond), request) => answer,
+            () = over.cancelled() => Err(Refusal::Failed("the call is over".to_owned())),
+        }
+    }
+
+    async fn ask_of(
+        &self,
+        respond: Option<&Arc<dyn Respond>>,
+        request: &InputRequest,
+    ) -> Result<Raw, Refusal> {
         let id = id_of(request);
         // Remember it before the person is asked: a server may report completion before it has the
         // answer.
-        id.inspect(|id| self.visits.begin(id, self.most_visits));
-        let answer = match (self.respond.respond(request).await, request) {
+        id.inspect(|id| self.visits.begin(id, respond, self.most_visits));
+        let handler = respond.unwrap_or(&self.respond);
+        let answer = match (handler.respond(request).await, request) {
             // A person's no is an answer where the protocol has one for it.
             (Err(Refusal::ByThePerson), InputRequest::Elicit(_)) => {
                 Raw::of(&ElicitResult::decline()).map_err(|_| Refusal::ByThePerson)
@@ -171,7 +210,7 @@ impl Responder {
         };
         // Remember all before asking about the first: a person may finish the second one meanwhile.
         for id in questions.iter().filter_map(ElicitParams::elicitation_id) {
-            self.visits.begin(id, self.most_visits);
+            self.visits.begin(id, None, self.most_visits);
         }
         let goes_on = self.visit_all(&questions).await;
         for id in questions.iter().filter_map(ElicitParams::elicitation_id) {
@@ -236,9 +275,10 @@ impl Responder {
     pub(super) fn on_elicitation_complete(&self, params: &Raw) {
         let done = ElicitationCompleteParams::from_raw(params);
         if let Ok(done) = done
-            && self.visits.complete(done.elicitation_id())
+            && let Some(respond) = self.visits.complete(done.elicitation_id())
         {
-            self.respond.completed(done.elicitation_id());
+            let handler = respond.as_ref().unwrap_or(&self.respond);
+            handler.completed(done.elicitation_id());
         }
     }
 }
@@ -250,30 +290,30 @@ mod tests {
     #[tokio::test]
     async fn what_is_done_before_it_is_waited_for_is_done() {
         let visits = Visits::default();
-        visits.begin("a", 2);
-        visits.begin("b", 2);
-        assert!(visits.complete("a"));
-        assert!(!visits.complete("a"), "it was done before");
-        assert!(!visits.complete("z"), "nobody was sent there");
+        visits.begin("a", None, 2);
+        visits.begin("b", None, 2);
+        assert!(visits.complete("a").is_some());
+        assert!(visits.complete("a").is_none(), "it was done before");
+        assert!(visits.complete("z").is_none(), "it is unknown");
         let both = visits.done(&["a", "b"]);
-        let ((), is_news) = tokio::join!(both, async { visits.complete("b") });
-        assert!(is_news);
+        let ((), news) = tokio::join!(both, async { visits.complete("b") });
+        assert!(news.is_some());
     }
 
     #[test]
     fn only_so_many_are_remembered_and_no_long_names() {
         let visits = Visits::default();
         for id in ["a", "b", "c"] {
-            visits.begin(id, 2);
+            visits.begin(id, None, 2);
         }
-        assert!(!visits.complete("a"));
-        assert!(visits.complete("b"));
+        assert!(visits.complete("a").is_none());
+        assert!(visits.complete("b").is_some());
         let long = "x".repeat(ID_BYTES + 1);
-        visits.begin(&long, 2);
-        assert!(!visits.complete(&long));
-        visits.begin(&long[1..], 2);
-        assert!(visits.complete(&long[1..]));
+        visits.begin(&long, None, 2);
+        assert!(visits.complete(&long).is_none());
+        visits.begin(&long[1..], None, 2);
+        assert!(visits.complete(&long[1..]).is_some());
         visits.forget("c");
-        assert!(!visits.complete("c"));
+        assert!(visits.complete("c").is_none());
     }
 }

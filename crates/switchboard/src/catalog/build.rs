@@ -7,7 +7,7 @@ use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 use super::definition::{ItemDefinition, detached, same};
 use super::entry::{Entry, Parts, ToolKey, Words};
 use super::limits::CatalogLimits;
-use super::names::exposed;
+use super::names::{ExposedNames, NameForm, exposed_as};
 use super::notice::{ItemKind, Notice, Problem};
 use super::server::Table;
 use super::server::{Freshness, ServerCatalog};
@@ -20,6 +20,7 @@ use crate::text::excerpt;
 pub struct Builder {
     name: ServerName,
     style: NameStyle,
+    names: Option<ExposedNames>,
     filter: ToolFilter,
     limits: CatalogLimits,
     freshness: Freshness,
@@ -30,7 +31,7 @@ pub struct Builder {
     instructions: Option<String>,
     notices: Vec<Notice>,
     /// A field, because no test can find two names whose hashes are the same.
-    naming: fn(&str, &str, NameStyle) -> String,
+    naming: fn(&str, &str, NameForm) -> String,
 }
 
 impl Builder {
@@ -38,6 +39,7 @@ impl Builder {
         Self {
             name,
             style: NameStyle::default(),
+            names: None,
             filter: ToolFilter::default(),
             limits: CatalogLimits::default(),
             freshness: Freshness::default(),
@@ -47,7 +49,7 @@ impl Builder {
             templates: Vec::new(),
             instructions: None,
             notices: Vec::new(),
-            naming: exposed,
+            naming: exposed_as,
         }
     }
 
@@ -55,6 +57,13 @@ impl Builder {
     #[must_use]
     pub fn style(mut self, style: NameStyle) -> Self {
         self.style = style;
+        self
+    }
+
+    /// Sets the form of names that the host gives to tools and prompts in place of those for models.
+    #[must_use]
+    pub fn names(mut self, names: Option<ExposedNames>) -> Self {
+        self.names = names;
         self
     }
 
@@ -122,7 +131,7 @@ impl Builder {
     }
 
     #[cfg(test)]
-    pub(super) fn naming(mut self, naming: fn(&str, &str, NameStyle) -> String) -> Self {
+    pub(super) fn naming(mut self, naming: fn(&str, &str, NameForm) -> String) -> Self {
         self.naming = naming;
         self
     }
@@ -142,7 +151,7 @@ impl Builder {
         let hidden = listed - tools.len();
         let mut making = Making {
             server: self.name,
-            style: self.style,
+            form: NameForm::of(self.style, self.names),
             limits: self.limits,
             notices: self.notices,
             naming: self.naming,
@@ -178,10 +187,10 @@ impl Builder {
 /// The settings that the four tables of a server are built with.
 struct Making {
     server: ServerName,
-    style: NameStyle,
+    form: NameForm,
     limits: CatalogLimits,
     notices: Vec<Notice>,
-    naming: fn(&str, &str, NameStyle) -> String,
+    naming: fn(&str, &str, NameForm) -> String,
 }
 
 impl Making {
@@ -238,7 +247,7 @@ impl Making {
     fn entry<E: Entry>(&mut self, item: E::Definition, was: Option<&Arc<E>>) -> Arc<E> {
         let words = self.words(&item);
         let exposed: Arc<str> = if E::IS_NAMED {
-            (self.naming)(self.server.as_str(), item.id(), self.style).into()
+            (self.naming)(self.server.as_str(), item.id(), self.form).into()
         } else {
             Arc::default()
         };

@@ -8,6 +8,8 @@
 //! a hash over both names, and a plain name that looks like that is given one too: the two kinds never
 //! meet. What is left is a collision of the hashes, which the snapshot looks for.
 
+use std::ops::RangeInclusive;
+
 use sha2::{Digest, Sha256};
 
 use crate::spec::NameStyle;
@@ -18,11 +20,68 @@ const MOST: usize = 64;
 /// Digits of the hash.
 const DIGITS: usize = 16;
 
-/// The number of characters left for the readable part of a name with a hash.
-const HEAD: usize = MOST - DIGITS - 1;
-
 /// The most characters of a tool's name that a long server name leaves room for.
 const TOOL: usize = 24;
+
+/// The form of the names that a host gives to tools and prompts, in place of those for models.
+///
+/// All servers of a host have it: without a prefix, names of two styles could not be told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct ExposedNames {
+    most: usize,
+}
+
+impl ExposedNames {
+    /// The length that leaves clients room for a prefix of their own.
+    pub const DEFAULT_LENGTH: usize = 46;
+
+    /// The lengths that names can be given. A shorter one has no room for a hash and for letters.
+    pub const LENGTHS: RangeInclusive<usize> = 24..=128;
+
+    /// `server__tool`, without a prefix.
+    pub fn unprefixed() -> Self {
+        Self {
+            most: Self::DEFAULT_LENGTH,
+        }
+    }
+
+    /// Sets the most characters of a name; `None` if it is not among [`ExposedNames::LENGTHS`].
+    pub fn length(self, most: usize) -> Option<Self> {
+        Self::LENGTHS.contains(&most).then_some(Self { most })
+    }
+}
+
+/// The form of a name: `head`, server, separator, tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NameForm {
+    head: &'static str,
+    style: NameStyle,
+    most: usize,
+}
+
+impl NameForm {
+    /// The names that a host gives to the items of a server with that style.
+    pub(crate) fn of(style: NameStyle, names: Option<ExposedNames>) -> Self {
+        match names {
+            None => Self::for_models(style),
+            Some(ExposedNames { most }) => Self {
+                head: "",
+                style: NameStyle::Double,
+                most,
+            },
+        }
+    }
+
+    fn for_models(style: NameStyle) -> Self {
+        let head = match style {
+            NameStyle::Double => "mcp__",
+            NameStyle::Single => "mcp_",
+        };
+        let most = MOST;
+        Self { head, style, most }
+    }
+}
 
 /// Names a server's tool, or prompt, for models.
 ///
@@ -38,16 +97,20 @@ const TOOL: usize = 24;
 /// ```
 #[doc(hidden)]
 pub fn exposed(server: &str, tool: &str, style: NameStyle) -> String {
-    let separator = separator(style);
-    if is_plain(server, tool, style) {
-        let plain = ["mcp", separator, server, separator, tool].concat();
+    exposed_as(server, tool, NameForm::for_models(style))
+}
+
+/// Names a server's tool, or prompt, in a form.
+pub(crate) fn exposed_as(server: &str, tool: &str, form: NameForm) -> String {
+    if is_plain(server, tool, form.style) {
+        let plain = [form.head, server, separator(form.style), tool].concat();
         // A plain name that ends like a hash is hashed as well, so that the two kinds cannot be
         // confused.
-        if plain.len() <= MOST && !looks_hashed(&plain) {
+        if plain.len() <= form.most && !looks_hashed(&plain) {
             return plain;
         }
     }
-    hashed(server, tool, separator)
+    hashed(server, tool, form)
 }
 
 /// Splits a name for models back into the server and the tool, without a catalog.
@@ -68,24 +131,23 @@ pub fn exposed(server: &str, tool: &str, style: NameStyle) -> String {
 /// Fails if the name was shortened, or is not one that [`exposed`] makes.
 pub fn split_exposed(name: &str) -> Result<(&str, &str), SplitNameError> {
     // The double style first: `mcp__` also begins with the head of the single style.
-    for style in [NameStyle::Double, NameStyle::Single] {
-        let separator = separator(style);
-        let rest = name.strip_prefix("mcp");
-        let Some(rest) = rest.and_then(|rest| rest.strip_prefix(separator)) else {
-            continue;
-        };
-        if looks_hashed(name) {
-            return Err(SplitNameError::Shortened);
-        }
-        let Some((server, tool)) = rest.split_once(separator) else {
-            continue;
-        };
-        // Only a pair that is named like this again is the pair that was named.
-        if exposed(server, tool, style) == name {
-            return Ok((server, tool));
-        }
+    let styles = [NameStyle::Double, NameStyle::Single].into_iter();
+    let split = styles.map(|style| split_as(name, NameForm::for_models(style)));
+    let mut found = split.filter(|found| *found != Err(SplitNameError::NotExposed));
+    found.next().unwrap_or(Err(SplitNameError::NotExposed))
+}
+
+/// Splits a name of a form.
+pub(crate) fn split_as(name: &str, form: NameForm) -> Result<(&str, &str), SplitNameError> {
+    let rest = name.strip_prefix(form.head);
+    let rest = rest.ok_or(SplitNameError::NotExposed)?;
+    if looks_hashed(name) {
+        return Err(SplitNameError::Shortened);
     }
-    Err(SplitNameError::NotExposed)
+    let pair = rest.split_once(separator(form.style));
+    // Only a pair that is named like this again is the pair that was named.
+    pair.filter(|(server, tool)| exposed_as(server, tool, form) == name)
+        .ok_or(SplitNameError::NotExposed)
 }
 
 /// The reason why a name for models cannot be split.
@@ -131,16 +193,18 @@ fn looks_hashed(name: &str) -> bool {
 }
 
 /// The name with a hash: as much of both names as there is room for, then the digits.
-fn hashed(server: &str, tool: &str, separator: &str) -> String {
-    let mut name = String::with_capacity(MOST);
-    name.push_str("mcp");
-    name.push_str(separator);
+fn hashed(server: &str, tool: &str, form: NameForm) -> String {
+    let separator = separator(form.style);
+    let mut name = String::with_capacity(form.most);
+    name.push_str(form.head);
+    // The number of characters left for the readable part.
+    let head = form.most - DIGITS - 1;
     // The tool's name says more than the server's, so a long server leaves it some room.
-    let both = HEAD - name.len() - separator.len();
-    let kept = tool.chars().take(TOOL).count();
+    let both = head - name.len() - separator.len();
+    let kept = tool.chars().take(TOOL.min(both * 3 / 5)).count();
     push_allowed(&mut name, server, both - kept);
     name.push_str(separator);
-    let room = HEAD.saturating_sub(name.len());
+    let room = head.saturating_sub(name.len());
     push_allowed(&mut name, tool, room);
     name.push('_');
     let mut hash = Sha256::new();
@@ -167,6 +231,10 @@ fn push_allowed(name: &mut String, text: &str, most: usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     fn double(server: &str, tool: &str) -> String {
@@ -257,6 +325,80 @@ mod tests {
         assert!(is_plain("a", "0123456789abcdef", NameStyle::Double));
         let name = double("a", "0123456789abcdef");
         assert_eq!(name.len(), "mcp__a__0123456789abcdef_".len() + DIGITS);
+    }
+
+    #[test]
+    fn a_name_without_a_prefix_is_the_server_and_the_tool() {
+        let form = NameForm::of(NameStyle::Single, Some(ExposedNames::unprefixed()));
+        assert_eq!(exposed_as("my_git", "log", form), "my_git__log");
+        assert_eq!(exposed_as("mcp", "a__b", form), "mcp__a__b");
+        let (at, over) = ("t".repeat(46 - 3), "t".repeat(46 - 2));
+        assert_eq!(exposed_as("s", &at, form), format!("s__{at}"));
+        assert_eq!(
+            exposed_as("s", &over, form),
+            "s__tttttttttttttttttttttttttt_f020b17394785d7f"
+        );
+        let long = "x".repeat(200);
+        assert_eq!(
+            exposed_as(&long, "search_everything_there_is", form),
+            "xxxxxxxxxxx__search_everythin_fa76407b3a79162b"
+        );
+        assert_eq!(split_as("my_git__log", form), Ok(("my_git", "log")));
+        assert_eq!(split_as("log", form), Err(SplitNameError::NotExposed));
+    }
+
+    #[test]
+    fn names_are_given_lengths_that_have_room_for_a_hash() {
+        let names = ExposedNames::unprefixed();
+        for (most, is_taken) in [(23, false), (24, true), (128, true), (129, false)] {
+            assert_eq!(names.length(most).is_some(), is_taken, "{most}");
+        }
+    }
+
+    /// Parts of names that are odd in every way that the rule speaks of.
+    fn odd_name() -> impl Strategy<Value = String> {
+        let parts = [
+            "a",
+            "b",
+            "_",
+            "__",
+            "-",
+            ".",
+            "/",
+            " ",
+            "é",
+            "\u{1f600}",
+            "mcp",
+            "0123456789abcdef",
+            "_0123456789abcdef",
+            "longer_than_most_names_are",
+        ];
+        prop::collection::vec(prop::sample::select(parts.to_vec()), 1..6)
+            .prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn different_pairs_have_different_names_within_the_length(
+            pairs in prop::collection::hash_set((odd_name(), odd_name()), 2..40),
+            most in ExposedNames::LENGTHS,
+        ) {
+            let names = ExposedNames::unprefixed().length(most);
+            let form = NameForm::of(NameStyle::Double, names);
+            let exposed: HashSet<String> = pairs
+                .iter()
+                .map(|(server, tool)| exposed_as(server, tool, form))
+                .collect();
+            prop_assert_eq!(exposed.len(), pairs.len());
+            for name in &exposed {
+                prop_assert!(name.len() <= most && name.bytes().all(is_allowed), "{}", name);
+            }
+            for (server, tool) in &pairs {
+                let name = exposed_as(server, tool, form);
+                let split = split_as(&name, form);
+                prop_assert!(split == Ok((server, tool)) || split == Err(SplitNameError::Shortened));
+            }
+        }
     }
 
     #[test]

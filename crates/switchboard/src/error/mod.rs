@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use switchboard_client::{ErrorKind, ServerError, ServerErrorCause};
-use switchboard_wire::RpcError;
+use switchboard_wire::{Raw, RpcError};
 
 use behind::Behind;
 pub use denial::Denial;
@@ -217,6 +217,13 @@ impl Error {
     /// The error that the server answered with, if it did.
     pub fn rpc(&self) -> Option<&RpcError> {
         self.call_error().and_then(CallError::rpc)
+    }
+
+    /// Returns the server's questions, as it sent them, if the caller relays them: see
+    /// [`InputRelay`](crate::session::InputRelay).
+    #[doc(hidden)]
+    pub fn input_required(&self) -> Option<&Raw> {
+        self.call_error().and_then(CallError::input_required)
     }
 
     /// Returns the reason for which the connection closed, if the error is a closed connection.

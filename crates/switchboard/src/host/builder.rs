@@ -10,12 +10,14 @@ use switchboard_wire::{ElicitResult, Implementation, LogLevel, Tool};
 
 use super::description::Description;
 use super::eras::Eras;
+use super::kept::KeptDefinitions;
 use super::member::{Member, Source};
 use super::{AccessOptions, Host, HostLimits, Options, Own};
 #[cfg(feature = "config")]
 use super::{agents, sections};
 #[cfg(feature = "auth")]
 use crate::auth::TokenStore;
+use crate::catalog::ExposedNames;
 #[cfg(feature = "config")]
 use crate::config::{Config, LimitsSection, NetworkSection, ReadOptions};
 use crate::error::{Context, Error, HostError};
@@ -82,6 +84,8 @@ pub struct HostBuilder {
     pub(super) read_options: ReadOptions,
     pub(super) own: Own,
     operator: ClosureOperator,
+    /// What agents may do of whom nothing else says so.
+    default_agents: Vec<(CallerId, AgentPolicy)>,
     /// The first call of a setter that could not be made sense of.
     failed: Option<Error>,
 }
@@ -261,6 +265,13 @@ impl HostBuilder {
         self
     }
 
+    /// Gives tools and prompts names of this form, in place of those for models.
+    #[doc(hidden)]
+    pub fn exposed_names(mut self, names: ExposedNames) -> Self {
+        self.options.exposed_names = Some(names);
+        self
+    }
+
     /// Puts a keeper between the host and each server that it starts: see [`crate::keeper`].
     pub fn keeper(mut self, program: impl Into<PathBuf>) -> Self {
         let program = program.into();
@@ -279,6 +290,14 @@ impl HostBuilder {
     /// the host lives. [`Host::save_eras`] writes the cache to disk.
     pub fn eras(mut self, eras: &Eras) -> Self {
         self.options.eras = eras.clone();
+        self
+    }
+
+    /// Lists what servers offered on their last connection until they are connected to, and keeps it for
+    /// the next run. [`HostBuilder::build`] reads files then.
+    #[doc(hidden)]
+    pub fn kept_definitions(mut self, store: &KeptDefinitions) -> Self {
+        self.options.kept = Some(store.clone());
         self
     }
 
@@ -331,6 +350,18 @@ impl HostBuilder {
                 self
             }
         }
+    }
+
+    /// Sets what an agent may do of which neither config files nor the program say anything: there is no
+    /// section for it and none for `*`. It does nothing if the section of the person's file that would say
+    /// so cannot be read.
+    #[doc(hidden)]
+    pub fn default_agent(mut self, id: &str, policy: AgentPolicy) -> Self {
+        match CallerId::parse(id) {
+            Ok(id) => self.default_agents.push((id, policy)),
+            Err(error) => self.fail(Error::configuration(error.to_string())),
+        }
+        self
     }
 
     /// Adds a predicate over the tools of all servers, for everyone, the owner included: the whole
@@ -496,6 +527,10 @@ impl HostBuilder {
         if !self.own.policy {
             self.access.policy = agents::policy(config).0;
         }
+        // A file of the person's that cannot be read may have said something of agents.
+        let mut unread = config.file_errors().into_iter();
+        self.own.unclear_access |=
+            config.is_access_unclear() || unread.any(|problem| !problem.layer().needs_approval());
         if let (false, (Some(mode), _)) = (self.own.pins, agents::pin_mode(config)) {
             self.access.pin_mode = mode;
         }
@@ -524,6 +559,12 @@ impl HostBuilder {
         this.options.handlers.operator = Some(operator.clone());
         this.access.operator = operator.clone();
         this.options.operator = operator;
+        // An unclear section allows nothing, unless the program sets the policy.
+        if this.own.policy || !this.own.unclear_access {
+            for (id, agent) in this.default_agents {
+                this.access.policy = this.access.policy.or_agent(id, agent);
+            }
+        }
         let mut members = BTreeMap::new();
         for (name, origin, source) in this.sources {
             let member = Member::new(name.clone(), origin, source, &this.options.environment);

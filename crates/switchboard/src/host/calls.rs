@@ -242,9 +242,19 @@ impl Calls {
             .member
             .with_context(error)
             .without(&attempt.ready.secrets);
+        let took = began.elapsed();
+        if error.input_required().is_some() {
+            // The server did answer: each round of questions is a call of its own.
+            self.events.emit(|| Event::CallCompleted {
+                call,
+                took,
+                is_error: false,
+            });
+            return error;
+        }
         self.events.emit(|| Event::CallFailed {
             call,
-            took: began.elapsed(),
+            took,
             error: match error.rpc() {
                 // The text of a server's error may repeat the arguments.
                 Some(rpc) => format!("the server answered with error {}", rpc.code()),

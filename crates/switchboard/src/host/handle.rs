@@ -16,7 +16,7 @@ use super::member::{Member, Ready, revision};
 use super::registry::Want;
 use super::result::ToolResult;
 use super::tool_call::ToolCall;
-use crate::catalog::{Freshness, ServerCatalog, ToolEntry, ToolKey};
+use crate::catalog::{ToolEntry, ToolKey};
 use crate::error::{Error, HostError};
 use crate::events::What;
 use crate::formats::{Adapted, anthropic, openai};
@@ -321,8 +321,7 @@ impl ToolHandle {
         let permit = permit.await?;
         // 2. The current definitions: a server that was restarted may offer others. A failure to
         // connect is reported by the call that follows.
-        let is_stale = |part: Arc<ServerCatalog>| part.freshness() == Freshness::Stale;
-        if host.keeper.part(member).is_some_and(is_stale) {
+        if host.keeper.is_stale(member) {
             drop(host.open(member, Want::Use, Lists::Tools).await);
         }
         access.settle(member, host.keeper.caught_up(member)).await;

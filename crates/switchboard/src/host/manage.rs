@@ -224,7 +224,9 @@ impl Host {
     /// meaning for its kind of server.
     pub fn add(&self, spec: ServerSpec) -> Result<(), Error> {
         let member = self.member_of(spec)?;
-        self.0.registry.add(member, |_| ()).map(drop)
+        let member = self.0.registry.add(member, |_| ())?;
+        self.0.publish_kept(&member);
+        Ok(())
     }
 
     /// Makes the member of a description.

@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use switchboard_wire::{ServerInfo, Tool, Version};
+use switchboard_wire::{ServerCapabilities, ServerInfo, Tool, Version};
 use tokio::sync::{Mutex as Turn, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -150,6 +150,11 @@ pub(super) struct Facts {
     pub(super) version: Option<Version>,
     pub(super) server: Option<ServerInfo>,
     pub(super) took: Option<Duration>,
+    pub(super) capabilities: Option<ServerCapabilities>,
+    /// What is known of it is from an earlier run.
+    pub(super) is_kept: bool,
+    /// The reason that what was kept of it is not used.
+    pub(super) unusable: Option<String>,
 }
 
 impl Member {
@@ -221,6 +226,18 @@ impl Member {
             Source::Spec(spec) => &spec.settings.tool_predicates,
             Source::Own(_, settings) => &settings.tool_predicates,
             _ => &[],
+        }
+    }
+
+    /// The settings of its description, as far as they are known before it is admitted; `None` if there is
+    /// no server behind it.
+    pub(super) fn settings(&self) -> Option<&Settings> {
+        match &self.source {
+            Source::Spec(spec) => Some(&spec.settings),
+            #[cfg(feature = "config")]
+            Source::Entry(entry) => Some(entry.settings()),
+            Source::Own(_, settings) => Some(settings),
+            _ => None,
         }
     }
 

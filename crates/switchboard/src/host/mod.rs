@@ -16,7 +16,7 @@
 //! of them are given. `open` has the short ways to a host, `new_server` adds a server and connects to it as one
 //! operation, `local` registers tools that the program runs; `manage` has what its owner does with servers,
 //! `owner` what the owner sees and uses of them. `view` and `requests` are the same for any caller, and
-//! `handle` is one tool that is prepared to be called, `tool_list` the tools of one server. `tool_call` and `server_request` are calls and
+//! `handle` is one tool that is prepared to be called, `tool_list` the tools of one server, `first_lists` what is listed before a server was used, from the definitions that `kept` has. `tool_call` and `server_request` are calls and
 //! other requests with their options, before they are sent.
 
 mod access;
@@ -28,7 +28,9 @@ mod calls;
 mod catalog_keeper;
 mod description;
 mod eras;
+mod first_lists;
 mod handle;
+mod kept;
 mod limits;
 mod local;
 #[cfg(feature = "auth")]
@@ -74,6 +76,7 @@ use tokio::time::{Instant, timeout};
 pub use builder::HostBuilder;
 pub use eras::{EraLimits, Eras};
 pub use handle::ToolHandle;
+pub use kept::{KeptDefinitions, KeptLimits};
 pub use limits::HostLimits;
 pub use local::{LocalTool, ToolOutput};
 pub use logs::{Log, Logs, Said};
@@ -95,7 +98,7 @@ use registry::{OnConnected, Registry, Want};
 
 #[cfg(feature = "auth")]
 use crate::auth::{MemoryStore, TokenStore};
-use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry, ToolRef};
+use crate::catalog::{Catalog, ExposedNames, PromptEntry, TemplateEntry, ToolEntry, ToolRef};
 #[cfg(feature = "config")]
 use crate::config::{LimitsSection, Problem};
 use crate::error::{Error, HostError};
@@ -178,13 +181,17 @@ impl Host {
             keeper.publish_offline(member);
         }
         let schema = options.host_limits.schema.clone();
-        Self(Arc::new(HostInner {
+        let host = Self(Arc::new(HostInner {
             access: Access::new(access, Arc::clone(&asking), keeper.subscribe()),
             calls: Calls::new(events.clone(), schema),
             registry: Registry::new(options, members, events.clone(), asking, on_connected),
             keeper,
             events,
-        }))
+        }));
+        for member in host.0.registry.members() {
+            host.0.publish_kept(&member);
+        }
+        host
     }
 
     /// The problems of the config files that the host was made from, warnings included.
@@ -398,9 +405,13 @@ struct Options {
     /// For servers that log nothing unless they are asked.
     log_level: Option<LogLevel>,
     name_style: NameStyle,
+    /// The form of names in place of those for models.
+    exposed_names: Option<ExposedNames>,
     keeper: Option<PathBuf>,
     ledger: Option<Ledger>,
     eras: Eras,
+    /// Definitions of earlier runs.
+    kept: Option<KeptDefinitions>,
     store: Store,
     bind: Bind,
     tap: Option<Tap>,
@@ -470,9 +481,11 @@ impl Default for Options {
             handlers: Handlers::default(),
             log_level: None,
             name_style: NameStyle::default(),
+            exposed_names: None,
             keeper: None,
             ledger: None,
             eras: Eras::in_memory(),
+            kept: None,
             store: Store::in_memory(),
             bind: Bind::default(),
             tap: None,
@@ -507,6 +520,8 @@ struct Own {
     host_limits: bool,
     budget: bool,
     addresses: bool,
+    /// A file says what agents may do, and cannot be understood.
+    unclear_access: bool,
 }
 
 impl fmt::Debug for Host {

@@ -12,6 +12,7 @@ use super::access::Permit;
 use super::calls::{Attempt, Subject};
 use super::catalog_keeper::Lists;
 use super::member::{Member, Ready};
+use super::registry::Want;
 use super::server_request::ServerRequest;
 use super::tool_call::ToolCall;
 use super::unknown;
@@ -278,6 +279,13 @@ impl View {
                     return Err(host.access.denied(&request, &decision, absent));
                 }
             }
+        };
+        // What is known of a server without a connection may have changed: its lists are read again.
+        let entry = if !self.caller.is_owner() && host.keeper.is_stale(&member) {
+            drop(Box::pin(host.open(&member, Want::Use, Lists::All)).await);
+            Box::pin(self.find_prompt_with(name, sent.as_ref())).await?
+        } else {
+            entry
         };
         let ready = host.registry.admit(&member).await?;
         let violations = misfits(&entry, &arguments);

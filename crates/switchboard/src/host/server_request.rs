@@ -89,6 +89,13 @@ macro_rules! call_setters {
             self
         }
 
+        /// Passes the questions of a modern server on to the client that the request is made for.
+        #[doc(hidden)]
+        pub fn relay(mut self, relay: std::sync::Arc<crate::session::InputRelay>) -> Self {
+            self.terms.options.relay = Some(relay);
+            self
+        }
+
         /// Sets all options at once, in place of those that were set before.
         pub fn options(mut self, options: crate::session::CallOptions) -> Self {
             self.terms.options = options;

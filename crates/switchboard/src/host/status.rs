@@ -8,7 +8,7 @@ use switchboard_wire::{ServerCapabilities, ServerInfo, Version};
 use super::member::{Member, Source};
 #[cfg(feature = "auth")]
 use crate::auth::{AuthError, LoginReason, NeedsLogin};
-use crate::catalog::{ItemKind, ServerCatalog};
+use crate::catalog::{Freshness, ItemKind, ServerCatalog};
 use crate::error::{Error, HostError};
 use crate::secret::Secret;
 use crate::server::ServerState;
@@ -53,6 +53,15 @@ pub struct Status {
     pub stderr: Vec<String>,
     /// Counts of the messages that were dropped or refused on the live connection.
     pub counts: Option<Counts>,
+    /// The freshness of what it offers; `None` if nothing is known of it.
+    #[doc(hidden)]
+    pub freshness: Option<Freshness>,
+    /// What is known of it is from an earlier run.
+    #[doc(hidden)]
+    pub is_kept: bool,
+    /// The capabilities that it declared on its last connection, which may be one of an earlier run.
+    #[doc(hidden)]
+    pub known_capabilities: Option<ServerCapabilities>,
 }
 
 /// The state of a server.
@@ -187,6 +196,7 @@ impl Status {
         };
         // Locked last and held briefly: the calls above take this lock too.
         let facts = member.facts();
+        notices.extend(facts.unusable.clone());
         Self {
             name: member.name.clone(),
             state,
@@ -204,6 +214,9 @@ impl Status {
             pid: live.as_ref().and_then(|live| live.peer().pid()),
             session_id: live.as_ref().and_then(|live| live.session_id()),
             counts: live.map(|session| session.counts()),
+            freshness: part.map(ServerCatalog::freshness),
+            is_kept: facts.is_kept,
+            known_capabilities: facts.capabilities.clone(),
         }
     }
 }

@@ -15,14 +15,14 @@ use super::member::{Member, revision};
 use super::registry::Want;
 use super::{HostInner, SHOWN_NAMES};
 use crate::catalog::{
-    Catalog, ItemKind, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolRef, Unknown,
-    split_exposed,
+    Catalog, ItemKind, NameForm, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolRef,
+    Unknown, split_as, split_exposed,
 };
 use crate::error::{Error, HostError};
 use crate::events::{Call, Event, Events, What};
 use crate::limits::Deadline;
 use crate::policy::{Caller, Decision, Reason, Request, Target};
-use crate::spec::ServerName;
+use crate::spec::{NameStyle, ServerName};
 
 /// The part of a host that one caller can see and use.
 ///
@@ -271,7 +271,10 @@ impl View {
     fn named_item(&self, name: &str) -> Option<(Arc<Member>, Arc<str>)> {
         let (server, own_name) = match name.split_once('/') {
             Some(pair) => pair,
-            None => split_exposed(name).ok()?,
+            None => match self.host.registry.options.exposed_names {
+                Some(names) => split_as(name, NameForm::of(NameStyle::Double, Some(names))).ok()?,
+                None => split_exposed(name).ok()?,
+            },
         };
         let member = self.host.registry.find(server).ok()?;
         Some((member, Arc::from(own_name)))
@@ -398,12 +401,7 @@ impl View {
         }
         let mut opening = JoinSet::new();
         // A server that failed or was refused before is not tried again for every unknown name.
-        let is_untried = |member: &Arc<Member>| {
-            may_know(member)
-                && host.keeper.part(member).is_none()
-                && !member.is_disabled()
-                && member.facts().refused.is_none()
-        };
+        let is_untried = |member: &Arc<Member>| may_know(member) && host.is_untried(member);
         for member in host.registry.members().into_iter().filter(is_untried) {
             let host = Arc::clone(host);
             // One that cannot be used does not have it.

@@ -92,6 +92,16 @@ impl Policy {
         self
     }
 
+    /// Sets the policy of an agent that has none, neither of its own nor the one for others.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn or_agent(self, id: CallerId, policy: AgentPolicy) -> Self {
+        if self.of(&id).is_some() {
+            return self;
+        }
+        self.agent(id, policy)
+    }
+
     /// Sets the policy of agents that have none of their own.
     #[must_use]
     pub fn others(mut self, policy: AgentPolicy) -> Self {

@@ -6,11 +6,11 @@
 //! [`Respond`](crate::session::Respond), so handlers do not depend on the era. Servers have the names
 //! that the user gave them.
 
-mod elicit;
 mod operator;
+mod refusals;
 mod responder;
-mod roots;
-pub mod sampling;
+mod sampler;
+mod screen;
 
 use std::fmt;
 use std::future::Future;
@@ -19,10 +19,6 @@ use std::sync::Arc;
 
 use switchboard_wire::{CreateMessageParams, CreateMessageResult};
 
-pub use elicit::{
-    Answers, Choice, ElicitLimits, Field, Form, Kind, Link, Misread, ParseLinkError, Problem,
-    TextFormat, Warning,
-};
 #[cfg(feature = "config")]
 pub use operator::InputPrompt;
 pub use operator::{
@@ -31,10 +27,33 @@ pub use operator::{
 };
 pub(crate) use operator::{ClosureOperator, boxed};
 pub use responder::Responder;
-pub use roots::Roots;
+pub use switchboard_questions::Roots;
+pub(crate) use switchboard_questions::elicit;
+pub use switchboard_questions::elicit::{
+    Answers, Choice, ElicitLimits, Field, Form, Kind, Link, Misread, ParseLinkError, Problem,
+    TextFormat, Warning,
+};
 
 use crate::session::Refusal;
 use crate::spec::ServerName;
+
+/// Sampling: requests of servers to the user's model.
+///
+/// A [`Sampler`](sampling::Sampler) answers sampling requests. It sends them to a model with a
+/// [`Provider`](sampling::Provider): `OpenAi` for every API like OpenAI's chat completions, `Anthropic` for
+/// Anthropic's messages, or one of the program's own. It enforces limits, and asks an [`Operator`], who sees
+/// everything that would be sent.
+pub mod sampling {
+    #[cfg(feature = "sampling")]
+    pub use switchboard_questions::sampling::{Anthropic, ApiError, OpenAi, TokensField};
+    pub use switchboard_questions::sampling::{
+        Completing, Media, ModelAnswer, ModelRequest, ModelScores, ModelTool, Part, Prompt,
+        Provider, ProviderError, Role, SamplingApproval, SamplingLimits, SamplingRequest, Stop,
+        ToolUse, Turn,
+    };
+
+    pub use super::sampler::Sampler;
+}
 
 /// The future of an answer.
 #[doc(hidden)]

@@ -8,7 +8,9 @@ use switchboard_wire::{
 };
 
 use super::operator::{ElicitRequest, ElicitSupport, Operator as _, SharedOperator};
-use super::{Answering, Handlers, elicit};
+use super::refusals::Refusals;
+use super::screen::ask_operator;
+use super::{Answering, Handlers};
 use crate::session::{Refusal, Respond, Responding};
 use crate::spec::ServerName;
 
@@ -23,7 +25,7 @@ pub struct Responder {
     server: ServerName,
     handlers: Handlers,
     tell: Tell,
-    refusals: elicit::Refusals,
+    refusals: Refusals,
 }
 
 impl Responder {
@@ -37,7 +39,7 @@ impl Responder {
             server,
             handlers,
             tell: Arc::new(|_| {}),
-            refusals: elicit::Refusals::default(),
+            refusals: Refusals::default(),
         }
     }
 
@@ -84,7 +86,7 @@ impl Respond for Responder {
             match (request, self.elicit_operator(), sample, roots) {
                 (InputRequest::Elicit(question), Some(operator), ..) => {
                     let (refusals, tell) = (&self.refusals, &*self.tell);
-                    let put = elicit::put(operator, &self.server, question, refusals, tell);
+                    let put = ask_operator(operator, &self.server, question, refusals, tell);
                     to_raw(&put.await?)
                 }
                 (InputRequest::Sample(question), _, Some(sample), _) => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::{Catalog, Change, Freshness};
 use super::{catalog, name, prompt, resource, server, template, tool, tools};
+use crate::catalog::names::NameForm;
 use crate::spec::NameStyle;
 
 /// The changes, each in a line.
@@ -97,7 +98,7 @@ fn another_name_for_models_is_a_change_of_the_tool() {
 
 #[test]
 fn a_tool_that_loses_its_name_to_another_server_is_gone() {
-    let same = |_: &str, _: &str, _: NameStyle| "mcp__same".to_owned();
+    let same = |_: &str, _: &str, _: NameForm| "mcp__same".to_owned();
     let before = catalog([server("b").naming(same).tools(tools(&["x"]))]);
     let first = server("a").naming(same).tools(tools(&["y"])).build(None);
     let after = before.with(Arc::new(first));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::{Catalog, Freshness, ItemKind, Problem};
 use super::{catalog, exposed, name, prompt, resource, server, tools};
+use crate::catalog::names::NameForm;
 use crate::spec::{NameStyle, ToolFilter};
 
 #[test]
@@ -170,7 +171,7 @@ fn a_server_without_a_connection_is_marked() {
 }
 
 /// Names that collide, as two could whose hashes are the same.
-fn colliding(_: &str, tool: &str, _: NameStyle) -> String {
+fn colliding(_: &str, tool: &str, _: NameForm) -> String {
     if tool.starts_with('c') {
         "mcp__same".to_owned()
     } else {

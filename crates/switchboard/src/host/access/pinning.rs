@@ -179,6 +179,7 @@ impl Access {
         member.baseline.lock().pinned = approved;
         // Prepared handles look again, and find the new baseline.
         member.mark_changed();
+        self.rights.send_replace(());
         Ok(())
     }
 
@@ -201,11 +202,8 @@ impl Access {
         member: &Member,
         listed: impl Future<Output = Result<(), Stopped>>,
     ) {
-        let is_wanted = match self.pin_mode {
-            Mode::Off => false,
-            Mode::Ask | Mode::Block | Mode::Warn => self.policy().has_agents(),
-        };
-        if !is_wanted || member.is_local() || self.pinned(member).is_some() {
+        // Definitions of an earlier run are no baseline: the server may offer others by now.
+        if !self.lacks_baseline(member) || member.facts().is_kept {
             return;
         }
         // 1. The lists that the opener did not wait for are a part of it too, unless they take too long.
@@ -250,8 +248,24 @@ impl Access {
             if let Ok(pinned) = begun {
                 member.baseline.lock().pinned = Some(pinned);
                 member.mark_changed();
+                self.rights.send_replace(());
             }
         }
+    }
+
+    /// Returns true if what a server offers has to be pinned before agents can use it, and is not.
+    pub(in crate::host) fn lacks_baseline(&self, member: &Member) -> bool {
+        let is_wanted = match self.pin_mode {
+            Mode::Off => false,
+            Mode::Ask | Mode::Block | Mode::Warn => self.policy().has_agents(),
+        };
+        is_wanted && !member.is_local() && self.pinned(member).is_none()
+    }
+
+    /// Returns true if a caller may be shown the instructions of a server: they are as approved.
+    pub(in crate::host) fn shows_instructions(&self, caller: &Caller, member: &Member) -> bool {
+        self.knows(caller, &member.name)
+            && (caller.is_owner() || self.is_pinned(member, |_| Standing::Pinned))
     }
 
     /// Returns true if a tool that a caller may use is withheld because it has changed. If the

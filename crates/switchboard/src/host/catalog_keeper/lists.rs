@@ -6,7 +6,7 @@ use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 use tokio::time::Instant;
 
 use super::{CatalogKeeper, Member, Read};
-use crate::catalog::{self, Freshness, ItemKind, Notice, ServerCatalog};
+use crate::catalog::{Freshness, ItemKind, Notice, ServerCatalog};
 use crate::error::HostError;
 use crate::events::Event;
 use crate::session::{CallError, Changes, Listing, Session};
@@ -97,11 +97,7 @@ impl CatalogKeeper {
         let previous = self.part(member);
         let previous = previous.as_deref();
         let mut notices = Vec::new();
-        let limits = catalog::CatalogLimits {
-            items: self.options.limits.items,
-            ..catalog::CatalogLimits::default()
-        };
-        let mut builder = ServerCatalog::builder(member.name.clone()).limits(limits);
+        let mut builder = self.builder(member, member.ready().map(|ready| &ready.settings));
         macro_rules! list {
             ($kind:ident, $list:ident, $entry:ident) => {
                 let read = lists.$list.map(|read| (read, at));
@@ -118,12 +114,6 @@ impl CatalogKeeper {
         list!(Prompt, prompts, prompt);
         list!(Resource, resources, resource);
         list!(Template, templates, template);
-        if let Some(ready) = member.ready() {
-            let style = ready.settings.name_style;
-            builder = builder
-                .style(style.unwrap_or(self.options.name_style))
-                .filter(&ready.settings.tools);
-        }
         // Built with the previous part: entries that did not change are shared, and their compiled
         // schemas with them.
         let part = builder

@@ -11,6 +11,7 @@
 //! older connection reports counts for nothing once there is a newer one, so that no opener goes on
 //! before its lists are read. [`lists`] reads the lists of a connection and puts a part together.
 
+mod keeping;
 mod lists;
 mod refresh;
 #[cfg(test)]
@@ -30,13 +31,15 @@ use lists::Kinds;
 use refresh::Connection;
 
 use super::member::{Member, Source};
-use super::{HostLimits, Options};
-use crate::catalog::{Catalog, Change, Delta, Freshness, ItemKind, ServerCatalog, ToolEntry};
+use super::{HostLimits, KeptDefinitions, Options};
+use crate::catalog::{
+    self, Catalog, Change, Delta, ExposedNames, Freshness, ItemKind, ServerCatalog, ToolEntry,
+};
 use crate::error::{Error, HostError};
 use crate::events::{Event, EventSender};
 use crate::limits::Limits;
 use crate::session::{Changes, CloseCause, Session};
-use crate::spec::NameStyle;
+use crate::spec::{NameStyle, Settings};
 
 /// Lists are not read any more: the server was removed, or the host has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +60,9 @@ struct ListOptions {
     limits: Limits,
     host_limits: HostLimits,
     name_style: NameStyle,
+    exposed_names: Option<ExposedNames>,
+    /// Definitions of earlier runs.
+    kept: Option<KeptDefinitions>,
     /// For servers that log nothing unless they are asked.
     log_level: Option<LogLevel>,
 }
@@ -70,6 +76,8 @@ impl CatalogKeeper {
                 limits: options.limits.clone(),
                 host_limits: options.host_limits.clone(),
                 name_style: options.name_style,
+                exposed_names: options.exposed_names,
+                kept: options.kept.clone(),
                 log_level: options.log_level,
             },
             stop: CancellationToken::new(),
@@ -91,6 +99,12 @@ impl CatalogKeeper {
     pub(super) fn part(&self, member: &Member) -> Option<Arc<ServerCatalog>> {
         let catalog = self.catalog.borrow();
         catalog.server(member.name.as_str()).cloned()
+    }
+
+    /// Returns true if what is known of a server may have changed, as it has no connection.
+    pub(super) fn is_stale(&self, member: &Member) -> bool {
+        let part = self.part(member);
+        part.is_some_and(|part| part.freshness() == Freshness::Stale)
     }
 
     /// Returns a tool as its server offers it now, under the same name for models; `None` if it is
@@ -197,11 +211,28 @@ impl CatalogKeeper {
             .then(|| unlisted().unwrap_or_else(|| member.with_context(HostError::NoTools)))
     }
 
+    /// Begins the part of a server with those settings.
+    fn builder(&self, member: &Member, settings: Option<&Settings>) -> catalog::Builder {
+        let limits = catalog::CatalogLimits {
+            items: self.options.limits.items,
+            ..catalog::CatalogLimits::default()
+        };
+        let style = settings.and_then(|settings| settings.name_style);
+        let builder = ServerCatalog::builder(member.name.clone())
+            .limits(limits)
+            .style(style.unwrap_or(self.options.name_style))
+            .names(self.options.exposed_names);
+        match settings {
+            Some(settings) => builder.filter(&settings.tools),
+            None => builder,
+        }
+    }
+
     /// Publishes tools that have no server.
     pub(super) fn publish_offline(&self, member: &Member) {
         if let Source::Offline(tools) = &member.source {
-            let part = ServerCatalog::builder(member.name.clone())
-                .style(self.options.name_style)
+            let part = self
+                .builder(member, None)
                 .tools(tools.clone())
                 .freshness(Freshness::Offline)
                 .build(None);
@@ -360,6 +391,8 @@ struct Log {
     unlisted: Vec<(ItemKind, Error)>,
     /// The lists that are known.
     reads: BTreeMap<ItemKind, Read>,
+    /// The part that was kept last for the next run.
+    written: Option<Arc<ServerCatalog>>,
     /// The level from which on the server logs, if one was set.
     log_level: Option<LogLevel>,
 }

@@ -52,11 +52,16 @@ impl Connection {
         // down.
         let reason = tokio::select! {
             () = self.keep_fresh(&keeper) => None,
+            () = self.keep(&keeper) => None,
             reason = session.closed() => Some(reason),
             () = member.gone.cancelled() => None,
             () = stop.cancelled() => None,
         };
         member.topics.record_loss(reason.as_ref());
+        // Before its items are marked as stale: these are the definitions to keep.
+        if let Some(keeper) = keeper.upgrade() {
+            self.keep_last(&keeper);
+        }
         // Openers that wait for lists of this connection go on without them.
         member.listing.end(*number);
         if let (Some(reason), Some(keeper)) = (reason, keeper.upgrade()) {

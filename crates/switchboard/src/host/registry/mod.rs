@@ -302,7 +302,7 @@ impl Registry {
     }
 
     /// Lets connections that were begun be made in the background, until the host closes.
-    pub(super) fn finish_in_background(&self, mut opening: JoinSet<()>) {
+    pub(super) fn finish_in_background<T: Send + 'static>(&self, mut opening: JoinSet<T>) {
         let closing = self.closing.clone();
         drop(self.tasks.spawn(async move {
             tokio::select! {

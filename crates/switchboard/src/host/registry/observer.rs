@@ -126,6 +126,8 @@ impl Observe for Observer {
             let server = negotiated.server.as_ref();
             facts.server = server.and_then(|server| without(server, &self.listener.secrets));
             facts.took = Some(took);
+            facts.capabilities = Some(negotiated.capabilities.clone());
+            facts.is_kept = false;
         }
         // Set before the keeper follows the session, whose announcements then have a place to go.
         session.set_notice_sink(Box::new(Ears {

@@ -135,10 +135,9 @@ impl Operator for Eager {
     }
 
     fn elicit_limits(&self) -> ElicitLimits {
-        ElicitLimits {
-            fields: 1,
-            ..ElicitLimits::default()
-        }
+        let mut limits = ElicitLimits::default();
+        limits.fields = 1;
+        limits
     }
 
     async fn elicit(&self, _: ElicitRequest) -> Result<ElicitResult, Refusal> {

@@ -2,15 +2,14 @@
 
 use switchboard_wire::{ElicitMode, ElicitParams, ElicitResult};
 
-use super::form::Form;
-use super::link::Link;
+use super::elicit::{Form, Link};
+use super::operator::{ElicitRequest, ElicitSupport, Operator, SharedOperator};
 use super::refusals::Refusals;
 use crate::session::Refusal;
 use crate::spec::ServerName;
-use crate::talk::operator::{ElicitRequest, ElicitSupport, Operator, SharedOperator};
 
 /// Passes a question to the operator if it is safe to show. Reports to `tell` if it is not.
-pub(in crate::talk) async fn put(
+pub(super) async fn ask_operator(
     operator: &SharedOperator,
     server: &ServerName,
     question: &ElicitParams,

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use url::{Host, Position, Url, quirks};
 
 use super::limits::ElicitLimits;
-use crate::secret::SafeUrl;
+use switchboard_core::secret::SafeUrl;
 
 /// An address that the user may be sent to: `https`, or `http` on this machine, without a user name in
 /// it. This crate never fetches it.
@@ -104,7 +104,11 @@ impl Link {
             ("http", Some(host)) if is_here(host) => {}
             ("http", _) => return Err(ParseLinkError::Plain),
             ("https", None) => return Err(ParseLinkError::NoUrl),
-            (scheme, _) => return Err(ParseLinkError::Scheme(crate::text::excerpt(scheme, 40))),
+            (scheme, _) => {
+                return Err(ParseLinkError::Scheme(switchboard_core::text::excerpt(
+                    scheme, 40,
+                )));
+            }
         }
         // Browsers accept any number of slashes before the host; other parsers take the rest for a path.
         let authority = text.split_once("://").map(|(_, rest)| rest);

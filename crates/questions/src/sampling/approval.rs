@@ -1,7 +1,7 @@
 //! The question to the user about a server's prompt for their model.
 
 use super::model::{ModelRequest, Prompt};
-use crate::spec::ServerName;
+use switchboard_core::spec::ServerName;
 
 /// A prompt of a server for a model, with everything that would be sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,11 +16,9 @@ pub struct SamplingRequest {
 }
 
 impl SamplingRequest {
-    pub(in crate::talk) fn new(
-        server: &ServerName,
-        provider: &str,
-        request: &ModelRequest,
-    ) -> Self {
+    /// Describes a request of a server to a provider.
+    #[doc(hidden)]
+    pub fn new(server: &ServerName, provider: &str, request: &ModelRequest) -> Self {
         Self {
             server: server.clone(),
             provider: provider.to_owned(),
@@ -40,6 +38,6 @@ pub enum SamplingApproval {
     /// This prompt is sent in place of the server's own.
     Edited(Prompt),
     /// The prompt is sent, and so are later ones of this server, as long as the
-    /// [`Sampler`](super::Sampler) lives.
+    /// `Sampler` lives.
     Session,
 }

@@ -4,8 +4,8 @@
 //! be wrong both ways; it prefers false alarms, because a password that was typed cannot be taken back.
 
 use super::field::{Field, Kind};
-use crate::secret::looks_secret;
-use crate::text::plain_letters;
+use switchboard_core::secret::looks_secret;
+use switchboard_core::text::plain_letters;
 
 /// Returns `true` if a field asks for a secret.
 ///
@@ -245,7 +245,7 @@ fn split_words(text: &str) -> Vec<String> {
 mod tests {
     use switchboard_wire::{ElicitParams, FromRaw, Raw};
 
-    use crate::talk::elicit::{ElicitLimits, Form};
+    use crate::elicit::{ElicitLimits, Form};
 
     fn asks_for_secret(name: &str, field: &str) -> bool {
         let name = serde_json::Value::from(name);

@@ -11,7 +11,7 @@ use super::model::{Part, Role, Turn};
 ///
 /// # Errors
 /// Fails if a rule is broken, with a message for the server.
-pub(super) fn rounds(turns: &[Turn]) -> Result<usize, String> {
+pub fn check_rounds(turns: &[Turn]) -> Result<usize, String> {
     let (mut row, mut most) = (0_usize, 0_usize);
     // Uses that wait for their results. The APIs refuse prompts in which they do not pair up.
     let mut open: BTreeSet<&str> = BTreeSet::new();
@@ -110,17 +110,17 @@ mod tests {
 
     #[test]
     fn rounds_in_a_row_are_counted() {
-        assert_eq!(rounds(&[]), Ok(0));
-        assert_eq!(rounds(&[says()]), Ok(0));
+        assert_eq!(check_rounds(&[]), Ok(0));
+        assert_eq!(check_rounds(&[says()]), Ok(0));
         let round = |id| [asks(&[id]), answers(&[id])];
         let turns = [vec![says()], round("1").to_vec(), round("2").to_vec()].concat();
-        assert_eq!(rounds(&turns), Ok(2));
+        assert_eq!(check_rounds(&turns), Ok(2));
         // An id may come back in another round, and a text between two rounds begins anew.
         let turns = [round("1").to_vec(), vec![says()], round("1").to_vec()].concat();
-        assert_eq!(rounds(&turns), Ok(1));
+        assert_eq!(check_rounds(&turns), Ok(1));
         // Results may come in any order.
         assert_eq!(
-            rounds(&[says(), asks(&["1", "2"]), answers(&["2", "1"])]),
+            check_rounds(&[says(), asks(&["1", "2"]), answers(&["2", "1"])]),
             Ok(1)
         );
     }
@@ -152,7 +152,7 @@ mod tests {
                 "the assistant's",
             ),
         ] {
-            let error = rounds(&turns).unwrap_err();
+            let error = check_rounds(&turns).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }

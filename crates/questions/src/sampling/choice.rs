@@ -34,7 +34,7 @@ impl Default for ModelScores {
 /// Chooses a model: among those whose names the first fitting hint is a part of, or all if no hint
 /// fits, the one whose strengths weigh most by the server's priorities. Of equals, and without
 /// priorities, it is the first one configured.
-pub(super) fn choose<'p>(
+pub fn choose_model<'p>(
     providers: &'p [Arc<dyn Provider>],
     wishes: Option<&ModelPreferences>,
 ) -> Option<(&'p Arc<dyn Provider>, &'p str)> {

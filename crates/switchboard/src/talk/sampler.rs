@@ -5,19 +5,16 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
+use switchboard_questions::sampling::{
+    Meter, ModelAnswer, ModelRequest, Part, Provider, ProviderError, SamplingApproval,
+    SamplingLimits, SamplingRequest, check_rounds, choose_model, read_request,
+};
 use switchboard_wire::{CreateMessageParams, CreateMessageResult, Raw};
 
-use super::approval::{SamplingApproval, SamplingRequest};
-use super::choice::choose;
-use super::limits::SamplingLimits;
-use super::meter::Meter;
-use super::model::{ModelAnswer, ModelRequest, Part};
-use super::provider::{Provider, ProviderError};
-use super::{balance, read};
+use super::operator::{Operator, SharedOperator};
+use super::{Answering, Sample};
 use crate::session::Refusal;
 use crate::spec::ServerName;
-use crate::talk::operator::{Operator, SharedOperator};
-use crate::talk::{Answering, Sample};
 
 /// Answers servers' questions with the models of one provider or several.
 ///
@@ -73,9 +70,9 @@ impl Sampler {
         }
         // 1. The model, 2. the request as that model takes it, 3. the budget, 4. the person, 5. the
         // model's answer.
-        let chosen = choose(&self.providers, question.model_preferences());
+        let chosen = choose_model(&self.providers, question.model_preferences());
         let (provider, model) = chosen.ok_or(Refusal::NotAvailable)?;
-        let mut request = read::request(question, model, &self.limits).map_err(Refusal::Invalid)?;
+        let mut request = read_request(question, model, &self.limits).map_err(Refusal::Invalid)?;
         // The lower of the two limits holds.
         let most = provider.max_tokens().unwrap_or(u64::MAX);
         request.max_tokens = request.max_tokens.min(most);
@@ -127,7 +124,6 @@ impl Sampler {
     ) -> Result<(), Refusal> {
         let shown = SamplingRequest::new(server, provider.name(), request);
         match self.operator.approve_sampling(shown).await {
-            SamplingApproval::No => return Err(Refusal::ByThePerson),
             SamplingApproval::Yes => {}
             SamplingApproval::Session => {
                 let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,9 +131,11 @@ impl Sampler {
             }
             SamplingApproval::Edited(prompt) => {
                 // An edit can separate a use from its result.
-                balance::rounds(&prompt.turns).map_err(Refusal::Failed)?;
+                check_rounds(&prompt.turns).map_err(Refusal::Failed)?;
                 request.prompt = prompt;
             }
+            // `No`; only the answers above permit anything.
+            _ => return Err(Refusal::ByThePerson),
         }
         Ok(())
     }
@@ -211,6 +209,6 @@ fn block(part: &Part) -> Option<Value> {
             Some(json!({"type": "tool_use", "id": id, "name": name, "input": input}))
         }
         // Providers return no other parts.
-        Part::Image(_) | Part::Audio(_) | Part::Result { .. } => None,
+        _ => None,
     }
 }

@@ -8,9 +8,9 @@ use switchboard_wire::Raw;
 use super::api::{Api, ApiError, api, below, unreadable};
 use super::model::{Media, ModelAnswer, ModelRequest, Part, Stop, ToolUse};
 use super::provider::{Completing, Provider, ProviderError};
-use crate::secret::Secret;
-use crate::spec::AddressRange;
-use crate::transport::Proxy;
+use switchboard_client::transport::Proxy;
+use switchboard_core::secret::Secret;
+use switchboard_core::spec::AddressRange;
 
 /// The version of the API that is spoken.
 const VERSION: &str = "2023-06-01";

@@ -78,7 +78,7 @@ impl Form {
             fields.push(field);
         }
         if let Some(missing) = required.iter().find(|name| !names.contains(name)) {
-            let missing = crate::text::excerpt(missing, limits.name_bytes);
+            let missing = switchboard_core::text::excerpt(missing, limits.name_bytes);
             return Err(Misread::of_field(&missing, "is required and not there"));
         }
         Ok(Self {

@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::limits::SamplingLimits;
-use crate::spec::ServerName;
+use switchboard_core::spec::ServerName;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Counts recent requests and tokens, separately for each server.
 #[derive(Default)]
-pub(super) struct Meter {
+pub struct Meter {
     lately: Mutex<BTreeMap<ServerName, RecentRequests>>,
 }
 
@@ -32,14 +32,14 @@ struct Made {
 
 /// One request that was let through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ticket(u64);
+pub struct Ticket(u64);
 
 impl Meter {
     /// Admits a request that takes at most this many tokens.
     ///
     /// # Errors
     /// Fails if a limit is exceeded, with a message for the server.
-    pub(super) fn admit(
+    pub fn admit(
         &self,
         server: &ServerName,
         tokens: u64,
@@ -91,7 +91,7 @@ impl Meter {
     }
 
     /// Replaces the estimated tokens of a request with the actual number.
-    pub(super) fn settle(&self, server: &ServerName, ticket: Ticket, tokens: u64) {
+    pub fn settle(&self, server: &ServerName, ticket: Ticket, tokens: u64) {
         let mut lately = self.lock();
         let made = lately.get_mut(server).map(|lately| &mut lately.made);
         let mut made = made.into_iter().flatten();

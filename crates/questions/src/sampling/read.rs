@@ -4,7 +4,7 @@ use switchboard_wire::{
     Content, CreateMessageParams, MediaContent, SamplingContent, SamplingMessage, ToolResultContent,
 };
 
-use super::balance;
+use super::balance::check_rounds;
 use super::limits::SamplingLimits;
 use super::model::{Media, ModelRequest, ModelTool, Part, Prompt, Role, ToolUse, Turn};
 
@@ -12,7 +12,7 @@ use super::model::{Media, ModelRequest, ModelTool, Part, Prompt, Role, ToolUse, 
 ///
 /// # Errors
 /// Fails if it breaks the protocol's rules or a limit, with a message for the server.
-pub(super) fn request(
+pub fn read_request(
     question: &CreateMessageParams,
     model: &str,
     limits: &SamplingLimits,
@@ -37,7 +37,7 @@ pub(super) fn request(
         turns: turns?,
     };
     // Counted in the prompt itself, as the server repeats its history with each request.
-    let rounds = balance::rounds(&prompt.turns)?;
+    let rounds = check_rounds(&prompt.turns)?;
     if rounds > limits.tool_rounds {
         let most = limits.tool_rounds;
         return Err(format!(

@@ -136,7 +136,7 @@ fn kind(schema: &Raw, limits: &ElicitLimits) -> Result<Kind, Misread> {
             })
         }
         (Some(kind), _) => {
-            let kind = crate::text::excerpt(kind, 40);
+            let kind = switchboard_core::text::excerpt(kind, 40);
             Err(Misread::new(format!(
                 "is a {kind:?} that no form has a field for"
             )))

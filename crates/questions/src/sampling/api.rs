@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::choice::ModelScores;
 use super::provider::ProviderError;
-use crate::secret::{Redactor, Secret};
-use crate::spec::AddressRange;
-use crate::text::sanitise_line;
-use crate::transport::{FaultKind, HttpError, Post, PostError, Posted, Proxy, within};
+use switchboard_client::transport::{FaultKind, HttpError, Post, PostError, Posted, Proxy, within};
+use switchboard_core::secret::{Redactor, Secret};
+use switchboard_core::spec::AddressRange;
+use switchboard_core::text::sanitise_line;
 
 /// Maximum time for an answer. Models that think take minutes.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -210,7 +210,7 @@ macro_rules! api {
             pub fn scores(
                 mut self,
                 model: impl Into<String>,
-                scores: $crate::talk::sampling::ModelScores,
+                scores: $crate::sampling::ModelScores,
             ) -> Self {
                 self.api.scores.insert(model.into(), scores);
                 self
@@ -261,7 +261,7 @@ macro_rules! api {
                 &self.api.models
             }
 
-            fn scores(&self, model: &str) -> Option<$crate::talk::sampling::ModelScores> {
+            fn scores(&self, model: &str) -> Option<$crate::sampling::ModelScores> {
                 self.api.scores.get(model).copied()
             }
 

@@ -1,8 +1,8 @@
 //! Elicitation: questions of servers to the user.
 //!
 //! A [`Form`] holds the fields that a server asks for, read from its schema within [`ElicitLimits`]; a [`Link`]
-//! is an address that it asks the user to open. Requests are screened before an operator gets them: a
-//! form that asks for a secret is declined; a form that cannot be read and an unsafe address are refused.
+//! is an address that it asks the user to open. [`Form::asks_for_secret`] finds a field that asks for a
+//! secret; an unsafe address is a [`ParseLinkError`].
 //! The program that shows a question still has to sanitise the server's words for its display.
 
 mod choices;
@@ -13,9 +13,7 @@ mod limits;
 mod link;
 mod problem;
 mod ready;
-mod refusals;
 mod schema;
-mod screen;
 mod secrets;
 
 pub use choices::Choice;
@@ -25,6 +23,3 @@ pub use limits::ElicitLimits;
 pub use link::{Link, ParseLinkError, Warning};
 pub use problem::{Misread, Problem};
 pub use ready::Answers;
-
-pub(super) use refusals::Refusals;
-pub(super) use screen::put;

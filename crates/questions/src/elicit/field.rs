@@ -226,7 +226,7 @@ impl Field {
     }
 
     fn no_choice(&self, text: &str) -> Problem {
-        let text = crate::text::excerpt(text, 60);
+        let text = switchboard_core::text::excerpt(text, 60);
         self.problem(format!("{text:?} is not one of the choices"))
     }
 

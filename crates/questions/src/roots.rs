@@ -64,18 +64,21 @@ impl Roots {
     }
 
     /// Returns the folders as they were given, if they were ever set.
-    pub(crate) fn folders(&self) -> Option<Vec<PathBuf>> {
+    #[doc(hidden)]
+    pub fn folders(&self) -> Option<Vec<PathBuf>> {
         self.lock().folders.clone()
     }
 
     /// Returns `true` if servers may ask for roots. Once told so, a server may ask until its connection
     /// ends.
-    pub(crate) fn is_declared(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_declared(&self) -> bool {
         self.lock().is_declared
     }
 
     /// Decides whether the server of a new connection may ask for roots.
-    pub(crate) fn begin(&self) {
+    #[doc(hidden)]
+    pub fn begin(&self) {
         let mut told = self.lock();
         // Fixed at the handshake: a capability cannot be added to a connection later.
         told.is_declared = told.folders.as_ref().is_some_and(|all| !all.is_empty());

@@ -8,9 +8,9 @@ use switchboard_wire::Raw;
 use super::api::{Api, ApiError, api, below, unreadable};
 use super::model::{Media, ModelAnswer, ModelRequest, Part, Role, Stop, ToolUse, Turn};
 use super::provider::{Completing, Provider, ProviderError};
-use crate::secret::Secret;
-use crate::spec::AddressRange;
-use crate::transport::Proxy;
+use switchboard_client::transport::Proxy;
+use switchboard_core::secret::Secret;
+use switchboard_core::spec::AddressRange;
 
 /// Asks models over an API like OpenAI's chat completions: `POST BASE/chat/completions`.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// The refused questions of one server, so that it cannot fill a screen with them.
 #[derive(Debug, Default)]
-pub(in crate::talk) struct Refusals(Mutex<RecentRefusals>);
+pub(super) struct Refusals(Mutex<RecentRefusals>);
 
 #[derive(Debug, Default)]
 struct RecentRefusals {
