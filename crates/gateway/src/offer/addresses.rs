@@ -230,7 +230,11 @@ mod tests {
             ("f://deep/1", "c", "f://deep/1"),
             ("switchboard://a/f%3A%2F%2Fx", "a", "f://x"),
             ("switchboard://b/f%3A%2F%2Funlisted", "b", "f://unlisted"),
-            ("switchboard://b/=log://2026?a=/..#b", "b", "log://2026?a=/..#b"),
+            (
+                "switchboard://b/=log://2026?a=/..#b",
+                "b",
+                "log://2026?a=/..#b",
+            ),
             ("ui://a/page", "a", "ui://page"),
             ("ui://b/p/1/2", "b", "ui://p/1/2"),
             ("ui://b/unlisted", "b", "ui://unlisted"),
@@ -243,7 +247,13 @@ mod tests {
     #[test]
     fn an_address_that_several_servers_could_have_leads_to_none() {
         let addresses = addresses();
-        for uri in ["g://unknown", "ui://unknown/x", "switchboard://z/f", "switchboard://a", ""] {
+        for uri in [
+            "g://unknown",
+            "ui://unknown/x",
+            "switchboard://z/f",
+            "switchboard://a",
+            "",
+        ] {
             assert_eq!(found(&addresses, uri), None, "{uri}");
         }
     }
@@ -262,7 +272,15 @@ mod tests {
     fn the_form_for_clients_leads_back_to_the_server() {
         let addresses = addresses();
         for server in ["a", "b", "c"] {
-            for uri in ["f://x", "f://new", "ui://page", "ui://p/1", "log://1", "h://z", "f://{y"] {
+            for uri in [
+                "f://x",
+                "f://new",
+                "ui://page",
+                "ui://p/1",
+                "log://1",
+                "h://z",
+                "f://{y",
+            ] {
                 let form = addresses.outward(&name(server), uri);
                 let leads = found(&addresses, &form);
                 // Links of a server whose addresses are all its own stay unchanged, readable or not.
@@ -283,7 +301,10 @@ mod tests {
         let servers = BTreeSet::from([a.clone()]);
         let addresses = Addresses::new(Some(a.clone()), servers, Vec::new(), projections);
         let uri = "switchboard://b/f%3A%2F%2Fx";
-        assert_eq!(found(&addresses, uri), Some(("a".to_owned(), uri.to_owned())));
+        assert_eq!(
+            found(&addresses, uri),
+            Some(("a".to_owned(), uri.to_owned()))
+        );
         assert_eq!(addresses.outward(&a, uri), uri);
     }
 }

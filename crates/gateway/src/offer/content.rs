@@ -111,11 +111,16 @@ impl Making<'_> {
     /// Returns true if the scope has a server.
     fn has(&self, server: &ServerName) -> bool {
         self.only().is_none_or(|only| only == server)
-            && self.profile.is_none_or(|profile| profile.has_server(server))
+            && self
+                .profile
+                .is_none_or(|profile| profile.has_server(server))
     }
 
     fn has_tool(&self, server: &ServerName, tool: &str) -> bool {
-        self.has(server) && self.profile.is_none_or(|profile| profile.has_tool(server, tool))
+        self.has(server)
+            && self
+                .profile
+                .is_none_or(|profile| profile.has_tool(server, tool))
     }
 
     /// The servers that may have resources: they declare them, or nothing is known of them yet.
@@ -243,10 +248,7 @@ impl Making<'_> {
 }
 
 /// Joins the instructions of servers under a heading each, as long as there is room.
-fn join<'a>(
-    said: impl Iterator<Item = (&'a ServerName, String)>,
-    most: usize,
-) -> Option<String> {
+fn join<'a>(said: impl Iterator<Item = (&'a ServerName, String)>, most: usize) -> Option<String> {
     let mut joined = String::new();
     for (server, text) in said {
         let gap = if joined.is_empty() { "" } else { "\n\n" };
@@ -318,12 +320,18 @@ mod tests {
 
     #[test]
     fn instructions_are_joined_by_server_and_cut_at_the_limit() {
-        let (a, b) = (ServerName::parse("a").unwrap(), ServerName::parse("b").unwrap());
+        let (a, b) = (
+            ServerName::parse("a").unwrap(),
+            ServerName::parse("b").unwrap(),
+        );
         let said = || [(&a, " first\n".to_owned()), (&b, "é".repeat(20))].into_iter();
         let whole = format!("# a\n\nfirst\n\n# b\n\n{}", "é".repeat(20));
         assert_eq!(join(said(), whole.len()).as_deref(), Some(&*whole));
         let cut = join(said(), whole.len() - 1).unwrap();
-        assert_eq!(cut, format!("# a\n\nfirst\n\n# b\n\n{}\n[cut]", "é".repeat(16)));
+        assert_eq!(
+            cut,
+            format!("# a\n\nfirst\n\n# b\n\n{}\n[cut]", "é".repeat(16))
+        );
         assert_eq!(join(said().take(0), 100), None);
     }
 

@@ -102,9 +102,21 @@ mod tests {
             reason.command(&server)
         };
         for (reason, name, expected) in [
-            (LeftOutReason::NeedsApproval, "git", "switchboard trust approve git"),
-            (LeftOutReason::NeedsLogin, "it's", r"switchboard login 'it'\''s'"),
-            (LeftOutReason::Changed, "a$b", "switchboard pins approve 'a$b'"),
+            (
+                LeftOutReason::NeedsApproval,
+                "git",
+                "switchboard trust approve git",
+            ),
+            (
+                LeftOutReason::NeedsLogin,
+                "it's",
+                r"switchboard login 'it'\''s'",
+            ),
+            (
+                LeftOutReason::Changed,
+                "a$b",
+                "switchboard pins approve 'a$b'",
+            ),
             (LeftOutReason::Failed, "a", "switchboard doctor a"),
         ] {
             assert_eq!(command(reason, name).as_deref(), Some(expected));

@@ -23,6 +23,8 @@ mod profile;
 mod projection;
 mod rewrite;
 mod template;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -37,12 +39,12 @@ use tokio::sync::watch;
 
 use crate::caller::ClientIdentity;
 use crate::error::GatewayError;
+use crate::gateway::Gateway;
 use crate::limits::GatewayLimits;
 use crate::options::GatewayOptions;
 use crate::scope::Scope;
 use crate::seal::Seal;
 use content::{Content, ListStore, Making, changed};
-#[allow(unused_imports, reason = "named by those who list them")]
 pub use left_out::{LeftOut, LeftOutReason};
 use profile::ReadProfile;
 use projection::Projections;
@@ -118,6 +120,20 @@ pub(crate) struct Offer {
     principal: Arc<str>,
     seal: Arc<Seal>,
     list_ttl: Duration,
+}
+
+impl Gateway {
+    /// The servers of a scope that a client is not offered now, of those that its agent may know of, and
+    /// the command that helps. Empty if the scope does not exist for the client.
+    pub fn left_out(&self, identity: &ClientIdentity, scope: &Scope) -> Vec<LeftOut> {
+        let offer = self.0.offers.current(identity, scope);
+        offer.map(|offer| offer.left_out()).unwrap_or_default()
+    }
+
+    /// Returns true if the scope exists for a client.
+    pub fn has_scope(&self, identity: &ClientIdentity, scope: &Scope) -> bool {
+        self.0.offers.current(identity, scope).is_some()
+    }
 }
 
 impl Offers {
@@ -297,6 +313,8 @@ impl Offer {
     pub(crate) fn left_out(&self) -> Vec<LeftOut> {
         let servers = self.content.servers.iter();
         let statuses = servers.filter_map(|server| self.host.server(server.as_str()).ok());
-        statuses.filter_map(|status| LeftOut::of(&self.host, &status)).collect()
+        statuses
+            .filter_map(|status| LeftOut::of(&self.host, &status))
+            .collect()
     }
 }

@@ -117,7 +117,11 @@ mod tests {
             ("files", "write", false),
             ("memory", "read", false),
         ] {
-            assert_eq!(profile.has_tool(&name(server), tool), has, "{server}/{tool}");
+            assert_eq!(
+                profile.has_tool(&name(server), tool),
+                has,
+                "{server}/{tool}"
+            );
         }
     }
 
@@ -130,7 +134,10 @@ mod tests {
     #[test]
     fn a_profile_is_refused_whose_name_or_pattern_cannot_be() {
         for bad in ["", "a/b", "..", "a b", "é"] {
-            assert!(ReadProfile::read(bad, &Profile::default()).is_err(), "{bad}");
+            assert!(
+                ReadProfile::read(bad, &Profile::default()).is_err(),
+                "{bad}"
+            );
         }
         for bad in ["tool", "/tool", "server/", ""] {
             let profile = Profile {

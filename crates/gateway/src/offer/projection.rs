@@ -58,9 +58,15 @@ impl Projections {
     /// The table, with the addresses of a snapshot in it.
     pub(crate) fn learn(&self, catalog: &Catalog) -> MutexGuard<'_, ProjectionTable> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        if !table.learned.as_ref().is_some_and(|known| known.is(catalog)) {
+        if !table
+            .learned
+            .as_ref()
+            .is_some_and(|known| known.is(catalog))
+        {
             let resources = catalog.resources().map(|it| (it.server(), it.uri()));
-            let templates = catalog.templates().map(|it| (it.server(), it.uri_template()));
+            let templates = catalog
+                .templates()
+                .map(|it| (it.server(), it.uri_template()));
             table.assign(resources.chain(templates));
             table.learned = Some(catalog.clone());
         }
@@ -227,7 +233,9 @@ mod tests {
 
     fn listed(pairs: &[(&str, &str)]) -> Vec<(ServerName, String)> {
         let pairs = pairs.iter();
-        pairs.map(|(server, uri)| (name(server), (*uri).to_owned())).collect()
+        pairs
+            .map(|(server, uri)| (name(server), (*uri).to_owned()))
+            .collect()
     }
 
     #[test]
@@ -242,45 +250,75 @@ mod tests {
     #[test]
     fn an_address_that_two_servers_have_is_namespaced_for_both() {
         let mut table = table(100);
-        let both = |uri| [("a", uri), ("b é", uri)];
+        let both = |uri| [("a", uri), ("bé#", uri)];
         let uris = ["file:///x y%20", "ui://app/main", "logs://{day}"];
         assign(&mut table, &listed(&uris.map(both).concat()));
         let form = |server, uri| table.outward(&name(server), uri).to_string();
-        assert_eq!(form("a", uris[0]), "switchboard://a/file%3A%2F%2F%2Fx%20y%2520");
+        assert_eq!(
+            form("a", uris[0]),
+            "switchboard://a/file%3A%2F%2F%2Fx%20y%2520"
+        );
         assert_eq!(form("a", uris[1]), "ui://a/app/main");
         assert_eq!(form("a", uris[2]), "switchboard://a/=logs://{day}");
-        assert_eq!(form("a", uris[0]).len() + 9, form("b é", uris[0]).len());
+        assert_eq!(form("a", uris[0]).len() + 9, form("bé#", uris[0]).len());
         assert_eq!(table.owner(uris[0]), None);
     }
 
     #[test]
     fn templates_that_differ_in_names_alone_collide() {
         let mut table = table(100);
-        let pairs = [("a", "f://{x}/{y}"), ("b", "f://{one}/{two}"), ("b", "g://{x}")];
+        let pairs = [
+            ("a", "f://{x}/{y}"),
+            ("b", "f://{one}/{two}"),
+            ("b", "g://{x}"),
+        ];
         assign(&mut table, &listed(&pairs));
         let form = |server, uri| table.outward(&name(server), uri).to_string();
         assert_eq!(form("a", "f://{x}/{y}"), "switchboard://a/=f://{x}/{y}");
-        assert_eq!(form("b", "f://{one}/{two}"), "switchboard://b/=f://{one}/{two}");
+        assert_eq!(
+            form("b", "f://{one}/{two}"),
+            "switchboard://b/=f://{one}/{two}"
+        );
         assert_eq!(form("b", "g://{x}"), "g://{x}");
     }
 
     #[test]
     fn an_address_means_the_same_for_the_life_of_the_process() {
         let mut table = table(100);
-        assign(&mut table, &listed(&[("a", "f://x"), ("a", "f://y"), ("b", "f://y")]));
+        assign(
+            &mut table,
+            &listed(&[("a", "f://x"), ("a", "f://y"), ("b", "f://y")]),
+        );
         // `b` comes to have what `a` has, and `a` loses both.
         assign(&mut table, &listed(&[("b", "f://x"), ("b", "f://y")]));
         assert_eq!(&*table.outward(&name("a"), "f://x"), "f://x");
-        assert_eq!(&*table.outward(&name("b"), "f://x"), "switchboard://b/f%3A%2F%2Fx");
-        assert_eq!(&*table.outward(&name("b"), "f://y"), "switchboard://b/f%3A%2F%2Fy");
+        assert_eq!(
+            &*table.outward(&name("b"), "f://x"),
+            "switchboard://b/f%3A%2F%2Fx"
+        );
+        assert_eq!(
+            &*table.outward(&name("b"), "f://y"),
+            "switchboard://b/f%3A%2F%2Fy"
+        );
     }
 
     #[test]
     fn a_server_cannot_take_an_address_that_looks_like_ours() {
         let mut table = table(100);
         let theirs = namespaced(&name("a"), "f://x", 0);
-        assign(&mut table, &listed(&[("evil", &theirs), ("evil", "ui://a/x")]));
-        assign(&mut table, &listed(&[("a", "ui://x"), ("b", "ui://x"), ("a", "f://x"), ("b", "f://x")]));
+        assign(
+            &mut table,
+            &listed(&[("evil", &theirs), ("evil", "ui://a/x")]),
+        );
+        assign(
+            &mut table,
+            &listed(&[
+                ("a", "ui://x"),
+                ("b", "ui://x"),
+                ("a", "f://x"),
+                ("b", "f://x"),
+            ]),
+        );
         assert_ne!(*table.outward(&name("evil"), &theirs), *theirs);
         assert_eq!(&*table.outward(&name("a"), "f://x"), theirs);
         assert_eq!(&*table.outward(&name("evil"), "ui://a/x"), "ui://a/x");
@@ -290,9 +328,15 @@ mod tests {
     #[test]
     fn more_addresses_than_are_remembered_are_namespaced() {
         let mut table = table(2);
-        assign(&mut table, &listed(&[("a", "f://1"), ("a", "f://2"), ("a", "f://3")]));
+        assign(
+            &mut table,
+            &listed(&[("a", "f://1"), ("a", "f://2"), ("a", "f://3")]),
+        );
         assert_eq!(&*table.outward(&name("a"), "f://2"), "f://2");
-        assert_eq!(&*table.outward(&name("a"), "f://3"), "switchboard://a/f%3A%2F%2F3");
+        assert_eq!(
+            &*table.outward(&name("a"), "f://3"),
+            "switchboard://a/f%3A%2F%2F3"
+        );
         assert_eq!(table.forms.len(), 2);
     }
 
@@ -306,7 +350,7 @@ mod tests {
     }
 
     fn lists() -> impl Strategy<Value = Vec<Vec<(ServerName, String)>>> {
-        let server = prop_oneof![Just("a"), Just("b"), Just("a/b="), Just("é b")];
+        let server = prop_oneof![Just("a"), Just("b"), Just("a=b"), Just("é#b")];
         let server = server.prop_filter_map("a name", |text| ServerName::parse(text).ok());
         prop::collection::vec(prop::collection::vec((server, address()), 0..12), 1..6)
     }

@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn a_name_is_replaced_and_the_rest_stays_as_written() {
-        let tool = r#"{ "x": 1.10, "n\u0061me" : "a\"b", "inputSchema":{"name":"n","m":1e400},"z":[ ] }"#;
+        let tool =
+            r#"{ "x": 1.10, "n\u0061me" : "a\"b", "inputSchema":{"name":"n","m":1e400},"z":[ ] }"#;
         let raw = Raw::parse(tool).unwrap();
         let mut edits = Edits::of(&raw);
         edits.set_member(&raw, "name", "s__é\n");

@@ -59,7 +59,11 @@ mod tests {
             ("{x}", "", Some((0, 0))),
             ("f://{x", "f://{x", Some((6, 6))),
         ] {
-            assert_eq!(TemplateMatcher::new(template).rank(address), rank, "{template}");
+            assert_eq!(
+                TemplateMatcher::new(template).rank(address),
+                rank,
+                "{template}"
+            );
         }
     }
 }
