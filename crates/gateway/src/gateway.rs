@@ -1,10 +1,12 @@
 //! The gateway: the host, its options, and what all clients share.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use switchboard::Host;
 
+use crate::drain::Drain;
 use crate::error::GatewayError;
 use crate::offer::Offers;
 use crate::options::GatewayOptions;
@@ -22,6 +24,15 @@ pub(crate) struct Shared {
     pub(crate) options: GatewayOptions,
     pub(crate) offers: Offers,
     pub(crate) seal: Seal,
+    pub(crate) drain: Drain,
+    first_list: OnceLock<Instant>,
+}
+
+impl Shared {
+    /// The time at which a client first listed something.
+    pub(crate) fn first_list(&self) -> Instant {
+        *self.first_list.get_or_init(Instant::now)
+    }
 }
 
 impl Gateway {
@@ -37,6 +48,8 @@ impl Gateway {
             options,
             offers,
             seal,
+            drain: Drain::default(),
+            first_list: OnceLock::new(),
         })))
     }
 

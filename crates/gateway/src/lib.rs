@@ -19,6 +19,7 @@
 
 pub mod caller;
 mod client;
+mod drain;
 mod error;
 mod gateway;
 #[cfg(feature = "http")]
@@ -36,4 +37,6 @@ pub use caller::ClientIdentity;
 pub use error::GatewayError;
 pub use gateway::Gateway;
 pub use limits::GatewayLimits;
+pub use offer::{LeftOut, LeftOutReason};
 pub use options::{GatewayOptions, Profile};
+pub use scope::Scope;
