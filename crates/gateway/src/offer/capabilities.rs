@@ -63,9 +63,10 @@ pub(super) fn of_one(status: &Status) -> Raw {
     Raw::of(&own).unwrap_or_else(|_| Raw::empty_object())
 }
 
-/// The capabilities that a server declared, if it was connected to.
+/// The capabilities that a server declared on this connection or the last, if it ever was connected to.
 pub(super) fn capabilities(status: &Status) -> Option<&ServerCapabilities> {
-    status.capabilities.as_ref()
+    let live = status.capabilities.as_ref();
+    live.or(status.known_capabilities.as_ref())
 }
 
 /// Adds the extensions of servers; of two with one name, those of the first.

@@ -66,9 +66,8 @@ impl Making<'_> {
         );
         // The addresses before the tools, whose definitions may have some of them.
         let (resources, templates) = self.resources(&view, &mut addresses);
-        let mut speaking = BTreeSet::new();
-        let (tool_items, tools) = self.tools(&view, &addresses, &mut speaking);
-        let (prompt_items, prompts) = self.prompts(&view, &mut speaking);
+        let (tool_items, tools) = self.tools(&view, &addresses);
+        let (prompt_items, prompts) = self.prompts(&view);
         let items = [tool_items, prompt_items, resources, templates];
         let size = self.limits.page_items;
         let lists = items.map(|items| self.lists.keep(PreparedList::new(items, size)));
@@ -82,7 +81,7 @@ impl Making<'_> {
             tools,
             prompts,
             addresses,
-            instructions: self.instructions(&speaking),
+            instructions: self.instructions(&view),
             capabilities,
             servers,
         })
@@ -141,7 +140,6 @@ impl Making<'_> {
         &self,
         view: &View,
         addresses: &Addresses,
-        speaking: &mut BTreeSet<ServerName>,
     ) -> (Items, HashMap<Arc<str>, Arc<ToolHandle>>) {
         let (mut items, mut tools) = (Vec::new(), HashMap::new());
         for tool in view.tools() {
@@ -149,7 +147,6 @@ impl Making<'_> {
             if !self.has_tool(server, own) {
                 continue;
             }
-            speaking.insert(server.clone());
             let raw = tool.tool().raw();
             let (name, text) = if self.only().is_some() {
                 (own, raw.as_str().to_owned())
@@ -170,18 +167,13 @@ impl Making<'_> {
         (items, tools)
     }
 
-    fn prompts(
-        &self,
-        view: &View,
-        speaking: &mut BTreeSet<ServerName>,
-    ) -> (Items, HashMap<Arc<str>, OfferedPrompt>) {
+    fn prompts(&self, view: &View) -> (Items, HashMap<Arc<str>, OfferedPrompt>) {
         let (mut items, mut prompts) = (Vec::new(), HashMap::new());
         for entry in view.prompts() {
             let (server, own) = (entry.server(), entry.name());
             if !self.has(server) {
                 continue;
             }
-            speaking.insert(server.clone());
             let raw = entry.prompt().raw();
             let (name, text) = if self.only().is_some() {
                 (own, raw.as_str().to_owned())
@@ -231,15 +223,10 @@ impl Making<'_> {
         (resources, templates)
     }
 
-    /// The instructions of the servers of which the caller sees anything: one whose instructions have
-    /// changed since it was approved offers nothing.
-    fn instructions(&self, speaking: &BTreeSet<ServerName>) -> Option<String> {
-        let catalog = self.host.catalog();
-        let mut said = speaking.iter().filter_map(|server| {
-            let part = catalog.server(server.as_str())?;
-            let text = part.instructions().filter(|text| !text.trim().is_empty())?;
-            Some((server, text.to_owned()))
-        });
+    /// The instructions of the servers, as approved.
+    fn instructions(&self, view: &View) -> Option<String> {
+        let said = view.instructions().into_iter();
+        let mut said = said.filter(|(server, text)| self.has(server) && !text.trim().is_empty());
         if self.only().is_some() {
             return said.next().map(|(_, text)| text);
         }
@@ -248,7 +235,7 @@ impl Making<'_> {
 }
 
 /// Joins the instructions of servers under a heading each, as long as there is room.
-fn join<'a>(said: impl Iterator<Item = (&'a ServerName, String)>, most: usize) -> Option<String> {
+fn join(said: impl Iterator<Item = (ServerName, String)>, most: usize) -> Option<String> {
     let mut joined = String::new();
     for (server, text) in said {
         let gap = if joined.is_empty() { "" } else { "\n\n" };
@@ -324,7 +311,13 @@ mod tests {
             ServerName::parse("a").unwrap(),
             ServerName::parse("b").unwrap(),
         );
-        let said = || [(&a, " first\n".to_owned()), (&b, "é".repeat(20))].into_iter();
+        let said = || {
+            [
+                (a.clone(), " first\n".to_owned()),
+                (b.clone(), "é".repeat(20)),
+            ]
+            .into_iter()
+        };
         let whole = format!("# a\n\nfirst\n\n# b\n\n{}", "é".repeat(20));
         assert_eq!(join(said(), whole.len()).as_deref(), Some(&*whole));
         let cut = join(said(), whole.len() - 1).unwrap();
