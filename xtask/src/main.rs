@@ -36,6 +36,8 @@ The project's own commands.
   cargo xtask partners            install the partners of the interop tests, nothing else
   cargo xtask partners --relock   rewrite their lock files from the pinned versions; names of
                                   folders after it rewrite theirs alone
+  cargo xtask conformance WHAT    the official suite against our `client`, the `fixture` of the test
+                                  server, the `gateway` before it, or any server: `url URL`
   cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
   cargo xtask compare             time ten everyday tasks with four command lines; docs/comparison.md
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "bench" => bench::run(&args),
         "check" => check::run(&args),
+        "conformance" => conformance::command(&args),
         "compare" => compare::run(&args),
         "docs" => docs::run(&args),
         "fuzz" => fuzz::run(&args),

@@ -29,7 +29,6 @@ mod live;
 mod log_stream;
 mod login;
 mod lost_records;
-mod output;
 mod output_file;
 mod permission;
 #[cfg(test)]
@@ -66,7 +65,8 @@ use report::Report;
 use screen::{Screen, talk};
 use switchboard::Limits;
 use switchboard::text::sanitise;
-// Rendering is a crate of its own; its modules are used as if they were here.
+// The terminal and rendering are crates of their own; their modules are used as if they were here.
+use switchboard_console::output;
 use switchboard_terminal::{pretty, style, table, tabular, timestamp};
 
 #[global_allocator]

@@ -10,6 +10,8 @@ use switchboard::secret::Redactor;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
+use switchboard_console::board;
+pub(crate) use switchboard_console::talk;
 use switchboard_terminal::fold::stderr_columns;
 use switchboard_terminal::pager::Pager;
 use switchboard_terminal::wrap::wrap;
@@ -18,7 +20,6 @@ use crate::args::Connection;
 use crate::ask::{self, Away};
 use crate::blocking::run_blocking;
 use crate::exit::Exit;
-use crate::live;
 use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
 use crate::secrets;
@@ -84,7 +85,7 @@ impl Screen {
 
     /// Returns true if progress lines are shown: a person watches at a capable terminal.
     pub(crate) fn is_live(&self) -> bool {
-        !self.json && !self.quiet && live::is_possible()
+        !self.json && !self.quiet && board::is_possible()
     }
 
     /// Redacts the known secrets in a text.
@@ -156,7 +157,7 @@ impl Screen {
     /// # Errors
     /// As [`Screen::result`].
     pub(crate) fn result_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
-        unless_gone(live::around(|| output::write(Stream::Out, bytes)))
+        unless_gone(board::around(|| output::write(Stream::Out, bytes)))
     }
 
     /// Prints a report on stderr, and returns its exit code.
@@ -202,10 +203,4 @@ pub(crate) fn unless_gone(written: io::Result<()>) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// Prints to stderr.
-pub(crate) fn talk(text: &str) {
-    // Ignored: without a reader of stderr nothing is lost.
-    live::around(|| output::write(Stream::Err, text.as_bytes()).ok());
 }

@@ -5,6 +5,7 @@ use switchboard_wire::Version;
 
 use crate::Options;
 use crate::completion;
+use crate::conformance;
 use crate::prompts::{self, Prompt};
 use crate::resources::{self, Resource};
 use crate::tools::{self, Tool};
@@ -20,6 +21,9 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     pub(crate) fn new(options: &Options) -> Self {
+        if options.conformance {
+            return conformance::catalog();
+        }
         let mut catalog = Self {
             tools: tools::all(options),
             resources: resources::all(),

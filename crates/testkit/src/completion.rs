@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::conformance;
+
 /// Countries, and cities in them.
 const COUNTRIES: [(&str, &[&str]); 3] = [
     ("France", &["Lyon", "Marseille", "Paris"]),
@@ -42,7 +44,7 @@ pub(crate) fn values<'a>(
         (Of::Prompt("greeting"), "formal") => owned(&["false", "true"]),
         (Of::Template(TEMPLATE), "topic") => owned(&TOPICS),
         (Of::Template(TEMPLATE), "number") => (1..=NUMBERS).map(|n| n.to_string()).collect(),
-        _ => Vec::new(),
+        (of, argument) => conformance::completions(of, argument),
     }
 }
 

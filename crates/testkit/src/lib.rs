@@ -11,7 +11,10 @@
 //! messages, `catalog` holds what is offered (`tools`, `resources`, `prompts`), and `pages` cuts
 //! lists. Nothing but `stdio` and `http` knows where the messages come from.
 //!
+//! `conformance` is what the official suite's server scenarios ask for, in place of the usual catalog.
 //! `chaos` makes the same server misbehave, in one way at a time. `issuer` puts OAuth in front of it over HTTP.
+//!
+//! `shapes` are results that are odd but valid, for proxies that should not change them.
 //!
 //! It is stricter than servers in the field: a missing `jsonrpc`, a `requestState` that is not
 //! echoed exactly and an invented cursor are all refused, because the tests of a client cannot find
@@ -21,6 +24,7 @@ mod catalog;
 pub mod chaos;
 mod clock;
 mod completion;
+mod conformance;
 mod growth;
 #[cfg(feature = "http")]
 pub mod http;
@@ -34,6 +38,7 @@ mod pages;
 mod prompts;
 mod resources;
 mod service;
+pub mod shapes;
 mod stdio;
 mod tools;
 

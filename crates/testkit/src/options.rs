@@ -64,6 +64,11 @@ pub struct Options {
     /// Adds tools that ask for a visit and for roots and that log, and arguments that can be
     /// completed. See `docs/chaos.md`.
     pub talking: bool,
+    /// Offers what the server scenarios of the official conformance suite ask for, in place of the
+    /// usual tools, prompts and resources; see `docs/chaos.md`.
+    pub conformance: bool,
+    /// Adds the tool `shape`, which answers with the [`shapes`](crate::shapes) by number.
+    pub shapes: bool,
     /// The name that `whoami` returns, with the process id; without a name there is no such tool.
     pub instance: Option<String>,
     /// The time that the server waits before it reads anything.

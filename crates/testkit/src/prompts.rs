@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 pub(crate) struct Prompt {
     pub(crate) name: String,
     pub(crate) definition: Value,
-    required: &'static [&'static str],
     message: Message,
 }
 
@@ -17,10 +16,12 @@ enum Message {
     Made(fn(&PromptArguments<'_>) -> String),
     /// The content of the message, in any shape.
     Fixed(Value),
+    /// The contents of several messages.
+    Contents(fn(&PromptArguments<'_>) -> Vec<Value>),
 }
 
 /// The arguments of a prompt, all of them strings.
-struct PromptArguments<'a>(&'a Map<String, Value>);
+pub(crate) struct PromptArguments<'a>(&'a Map<String, Value>);
 
 impl PromptArguments<'_> {
     fn get(&self, name: &str) -> Option<&str> {
@@ -28,7 +29,7 @@ impl PromptArguments<'_> {
     }
 
     /// A required argument, whose presence was checked before.
-    fn required(&self, name: &str) -> &str {
+    pub(crate) fn required(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 }
@@ -39,8 +40,20 @@ impl Prompt {
         Self {
             name: name.to_owned(),
             definition: json!({"name": name, "description": description}),
-            required: &[],
             message: Message::Fixed(content),
+        }
+    }
+
+    /// Creates a prompt of several messages.
+    pub(crate) fn of_contents(
+        definition: Value,
+        make: fn(&PromptArguments<'_>) -> Vec<Value>,
+    ) -> Self {
+        let name = definition.get("name").and_then(Value::as_str);
+        Self {
+            name: name.unwrap_or_default().to_owned(),
+            definition,
+            message: Message::Contents(make),
         }
     }
 
@@ -52,24 +65,30 @@ impl Prompt {
         if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {
             return Err(format!("argument {name} must be a string"));
         }
-        if let Some(name) = self
-            .required
-            .iter()
-            .find(|name| !arguments.contains_key(**name))
-        {
+        if let Some(name) = self.required().find(|name| !arguments.contains_key(*name)) {
             return Err(format!("missing required argument {name}"));
         }
         let mut result = Map::new();
         if let Some(description) = self.definition.get("description") {
             result.insert("description".to_owned(), description.clone());
         }
-        let content = match &self.message {
-            Message::Made(make) => block(&make(&PromptArguments(arguments))),
-            Message::Fixed(content) => content.clone(),
+        let contents = match &self.message {
+            Message::Made(make) => vec![block(&make(&PromptArguments(arguments)))],
+            Message::Fixed(content) => vec![content.clone()],
+            Message::Contents(make) => make(&PromptArguments(arguments)),
         };
-        let message = json!({"role": "user", "content": content});
-        result.insert("messages".to_owned(), Value::Array(vec![message]));
+        let message = |content| json!({"role": "user", "content": content});
+        let messages = contents.into_iter().map(message).collect();
+        result.insert("messages".to_owned(), Value::Array(messages));
         Ok(result)
+    }
+
+    /// The names of the arguments that must be there.
+    fn required(&self) -> impl Iterator<Item = &str> {
+        let arguments = self.definition.get("arguments").and_then(Value::as_array);
+        let arguments = arguments.into_iter().flatten();
+        let required = arguments.filter(|one| one.get("required") == Some(&Value::Bool(true)));
+        required.filter_map(|one| one.get("name").and_then(Value::as_str))
     }
 }
 
@@ -91,7 +110,6 @@ pub(crate) fn all() -> Vec<Prompt> {
                     {"name": "formal", "description": "\"true\" for a formal greeting", "required": false},
                 ],
             }),
-            required: &["name"],
             message: Message::Made(greeting),
         },
         Prompt {
@@ -105,7 +123,6 @@ pub(crate) fn all() -> Vec<Prompt> {
                     {"name": "focus", "description": "What to look at most closely", "required": false},
                 ],
             }),
-            required: &["language"],
             message: Message::Made(code_review),
         },
         Prompt {
@@ -118,7 +135,6 @@ pub(crate) fn all() -> Vec<Prompt> {
                     {"name": "max_length", "description": "The most words it may have", "required": false},
                 ],
             }),
-            required: &[],
             message: Message::Made(summarize),
         },
     ]
@@ -137,7 +153,6 @@ pub(crate) fn travel() -> Prompt {
                 {"name": "city", "description": "Where in the country", "required": false},
             ],
         }),
-        required: &["country"],
         message: Message::Made(journey),
     }
 }

@@ -8,7 +8,15 @@ pub(crate) struct Resource {
     pub(crate) uri: String,
     pub(crate) definition: Value,
     mime_type: &'static str,
-    text: String,
+    held: Held,
+}
+
+/// The contents of a resource.
+#[derive(Clone)]
+enum Held {
+    Text(String),
+    /// Bytes in base64.
+    Blob(&'static str),
 }
 
 impl Resource {
@@ -30,13 +38,29 @@ impl Resource {
             uri: uri.to_owned(),
             definition,
             mime_type,
-            text: text.to_owned(),
+            held: Held::Text(text.to_owned()),
         }
+    }
+
+    /// Creates a resource that is not text, from its bytes in base64.
+    pub(crate) fn binary(
+        uri: &str,
+        name: &str,
+        mime_type: &'static str,
+        description: &str,
+        base64: &'static str,
+    ) -> Self {
+        let mut resource = Self::new(uri, name, mime_type, description, "");
+        resource.held = Held::Blob(base64);
+        // Three bytes in four letters, less the padding.
+        let size = base64.len() / 4 * 3 - base64.bytes().filter(|byte| *byte == b'=').count();
+        resource.define(&Map::from_iter([("size".to_owned(), size.into())]));
+        resource
     }
 
     /// Replaces the text.
     pub(crate) fn hold(&mut self, text: &str) {
-        text.clone_into(&mut self.text);
+        self.held = Held::Text(text.to_owned());
         if let Some(definition) = self.definition.as_object_mut() {
             definition.insert("size".to_owned(), text.len().into());
         }
@@ -52,7 +76,10 @@ impl Resource {
 
     /// The only item of `contents` in the result of reading it.
     pub(crate) fn contents(&self) -> Value {
-        contents(&self.uri, self.mime_type, &self.text)
+        match &self.held {
+            Held::Text(text) => contents(&self.uri, self.mime_type, text),
+            Held::Blob(blob) => json!({"uri": self.uri, "mimeType": self.mime_type, "blob": blob}),
+        }
     }
 }
 

@@ -94,10 +94,18 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    // The terminal alone: it knows neither servers nor commands.
+    Rule {
+        name: "switchboard-console",
+        ours: &["switchboard-core"],
+        tests: &[],
+        foreign: None,
+    },
     Rule {
         name: "switchboard-cli",
         ours: &[
             "switchboard",
+            "switchboard-console",
             "switchboard-lock",
             "switchboard-wire",
             "switchboard-terminal",

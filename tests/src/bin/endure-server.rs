@@ -1,7 +1,7 @@
 //! The bundled test server as a process, for tests of what a client endures.
 //!
 //! `endure-server [--journal FILE] [--chaos FLAG[=ARG]]... [--instance NAME] [--start-delay MS]
-//! [--asking-models] [--growing] [--talking]`, as `switchboard test-server` has them.
+//! [--asking-models] [--conformance] [--growing] [--shapes] [--talking]`, as `switchboard test-server` has them.
 
 use std::error::Error;
 use std::time::Duration;
@@ -14,7 +14,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     while let Some(option) = args.next() {
         let switch = match option.as_str() {
             "--asking-models" => Some(&mut options.asking_models),
+            "--conformance" => Some(&mut options.conformance),
             "--growing" => Some(&mut options.growing),
+            "--shapes" => Some(&mut options.shapes),
             "--talking" => Some(&mut options.talking),
             _ => None,
         };

@@ -9,6 +9,7 @@
 )]
 
 pub(crate) mod agents;
+pub(crate) mod asker;
 #[cfg(unix)]
 pub(crate) mod cloned;
 #[cfg(unix)]

@@ -113,6 +113,7 @@ mod tests {
                 "doc",
                 "book",
                 "conformance",
+                "fixture",
                 "soak",
                 "fleet"
             ]

@@ -62,7 +62,7 @@ pub(super) fn all() -> Vec<Step> {
         step("package", "every published crate can be packaged", package),
         step("build", "everything compiles as it is shipped", build),
         Step {
-            before: &["test", "conformance", "interop", "soak"],
+            before: &["test", "conformance", "fixture", "interop", "soak"],
             ..step(
                 "partners",
                 "other implementations are installed",
@@ -84,6 +84,14 @@ pub(super) fn all() -> Vec<Step> {
             "the official suite finds no fault with our client",
             conformance::check,
         ),
+        Step {
+            when: When::Full,
+            ..step(
+                "fixture",
+                "nor with the fixture of its server scenarios",
+                conformance::check_fixture,
+            )
+        },
         Step {
             when: When::Usual,
             ..step("interop", "integration tests with partners", interop)

@@ -1,14 +1,19 @@
-//! The step `conformance`: our library before the official suite.
+//! The official suite: it judges our library as a client, and the fixture of our test server, or what
+//! stands in front of it, as a server.
 //!
 //! The suite is run in both of its forms. By *requirements* it runs all that a revision asks for,
 //! and only what its servers saw counts. By *scenario* it also counts the client's own end and every
 //! warning; that is the strict form, and all scenarios have to pass it, those of authorization and of
-//! extensions too.
+//! extensions too. Servers are judged in both forms likewise, but for the scenarios of extensions.
 
 mod list;
 mod plan;
 mod pool;
+mod process;
+mod server_plan;
+mod servers;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,6 +21,8 @@ use std::time::{Duration, Instant};
 use crate::partners::suite;
 use crate::{test_targets, tool, workspace};
 use plan::Job;
+pub(crate) use servers::check_fixture;
+use servers::{check_gateway, check_url};
 
 /// The client, as the suite is to start it: it cuts a command at spaces, and a folder may have some.
 const CLIENT: &str = "./conformance-client";
@@ -26,12 +33,41 @@ const CLIENT: &str = "./conformance-client";
 ///
 /// Names what failed; what the suite said about it has been printed by then.
 pub(crate) fn check() -> Result<(), String> {
-    let folder = build()?;
-    let offered = list::parse(&tool::output(suite::command()?.args(["list", "--client"]))?);
-    list::compare(&plan::strict(), &offered)?;
+    let folder = build("interop")?;
+    let offered = tool::output(suite::command()?.args(["list", "--client"]))?;
+    let offered = list::parse(&offered, plan::is_left_out);
+    list::compare(&plan::strict(), &offered, "plan.rs")?;
     let jobs = plan::jobs();
     let begun = Instant::now();
     let outcomes = pool::map(&jobs, |job| run(job, &folder));
+    report(&jobs, outcomes, begun)
+}
+
+/// Runs `cargo xtask conformance`.
+///
+/// # Errors
+///
+/// As [`check`].
+pub(crate) fn command(args: &[String]) -> Result<(), String> {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["client"] => check(),
+        ["fixture"] => check_fixture(),
+        ["gateway"] => check_gateway(),
+        ["url", url] => check_url(url),
+        _ => Err(
+            "`cargo xtask conformance` takes `client`, `fixture`, `gateway` or `url URL`"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Prints how each job ended.
+fn report<J: fmt::Display>(
+    jobs: &[J],
+    outcomes: Vec<Result<Duration, String>>,
+    begun: Instant,
+) -> Result<(), String> {
     let mut failures = Vec::new();
     for (job, outcome) in jobs.iter().zip(outcomes) {
         let name = job.to_string();
@@ -58,12 +94,12 @@ pub(crate) fn check() -> Result<(), String> {
     ))
 }
 
-/// Builds the client; gives the folder that it is in.
-fn build() -> Result<PathBuf, String> {
+/// Builds the programs beside a test target; gives the folder that they are in.
+fn build(target: &str) -> Result<PathBuf, String> {
     // As the tests with partners, beside which cargo builds the programs of their package: the same
     // features, so that nothing is built twice.
     let mut cargo = test_targets::command();
-    cargo.args(["--no-run", "--test", "interop"]);
+    cargo.args(["--no-run", "--test", target]);
     println!("$ {}", tool::line(&cargo));
     tool::run(&mut cargo)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);

@@ -107,6 +107,12 @@ pub(crate) struct TestServer {
     /// Offer tools that ask for URLs and roots and that log, and arguments with completions.
     #[arg(long)]
     pub(crate) talking: bool,
+    /// Offer what the official conformance suite's server scenarios ask for, instead of the usual catalog.
+    #[arg(long)]
+    pub(crate) conformance: bool,
+    /// Offer the tool `shape`, which returns results that are odd but valid, by number.
+    #[arg(long)]
+    pub(crate) shapes: bool,
     /// Offer tools that change the tool list while the server runs, with notifications.
     #[arg(long)]
     pub(crate) growing: bool,

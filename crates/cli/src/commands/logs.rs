@@ -12,13 +12,13 @@ use switchboard::protocol::{LogLevel, Raw};
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Watched;
+use switchboard_console::board;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::listing::connect_with_login;
 use crate::args::Logs;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
-use crate::live;
 use crate::login::explained;
 use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
@@ -289,7 +289,7 @@ pub(crate) fn document(log: &Log) -> LogDocument<'_> {
 
 /// Prints a line. Returns false once the reader of the output is gone.
 pub(super) fn print(line: &str) -> Result<bool, Failure> {
-    let written = live::around(|| output::write(Stream::Out, line.as_bytes()));
+    let written = board::around(|| output::write(Stream::Out, line.as_bytes()));
     let is_read = written.is_ok();
     unless_gone(written).map(|()| is_read)
 }

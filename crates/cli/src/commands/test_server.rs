@@ -49,6 +49,8 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
     options.growing = args.growing;
     options.asking_models = args.asking_models;
     options.talking = args.talking;
+    options.conformance = args.conformance;
+    options.shapes = args.shapes;
     options.instance.clone_from(&args.instance);
     options.start_delay = args.start_delay.map(Duration::from_millis);
     if let Some(path) = &args.journal {

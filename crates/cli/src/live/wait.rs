@@ -12,9 +12,9 @@ use switchboard::transport::Watched;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
+use switchboard_console::board::Drawn;
 use switchboard_terminal::progress::{HowFar, Look};
 
-use super::Drawn;
 use super::starting::Starting;
 use crate::hosting::Hosting;
 use crate::screen::Screen;

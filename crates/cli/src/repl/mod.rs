@@ -1,23 +1,16 @@
 //! The prompt: servers stay connected between commands, names complete, and events are shown meanwhile.
 //!
-//! One thread owns the terminal (`editor`, with `rich` and `plain` as its line sources) and reads commands as
-//! well as answers to questions. `input` parses a line; the commands are those of the command line, run on
+//! One thread owns the terminal (`switchboard_console::editor`) and reads commands as well as answers to
+//! questions. `input` parses a line; the commands are those of the command line, run on
 //! servers that are open already.
 
 mod complete;
-mod editor;
 mod greeting;
-mod history;
 mod input;
 mod news;
-mod plain;
-mod printer;
-mod reading;
-mod rich;
 mod serve;
 mod slash;
 mod suggest;
-mod terminal;
 mod words;
 
 use std::io;
@@ -26,25 +19,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard::transport::Environment;
-
-pub(crate) use editor::{Editor, Line, Wanted};
-#[cfg(unix)]
-pub(crate) use terminal::restore as restore_terminal;
+use switchboard_console::board;
+use switchboard_console::editor::{
+    Editor, EditorKind, EditorSettings, Line, Remembered, TypeAhead, Wanted,
+};
 
 use complete::Names;
-use editor::EditorKind;
-use history::Remembered;
 use input::Input;
-use rich::EditorSettings;
 use serve::OpenPrompt;
-use terminal::TypeAhead;
 
 use crate::args::Repl;
 use crate::ask::{self, is_attended};
 use crate::exit::Exit;
 use crate::hosting::HostSource;
 use crate::lifecycle::runtime;
-use crate::live;
 use crate::output;
 use crate::report::{Failure, Report};
 use crate::role;
@@ -128,14 +116,14 @@ fn prompt_failure(error: &io::Error) -> Failure {
 }
 
 fn kind(environment: &Environment, screen: &Screen, names: &Names) -> EditorKind {
-    if !is_attended() || !live::is_possible() {
+    if !is_attended() || !board::is_possible() {
         return EditorKind::Plain {
             shows_prompt: is_attended(),
         };
     }
     let secrets = screen.secrets();
     EditorKind::Rich(EditorSettings {
-        names: names.clone(),
+        completer: Box::new(names.clone()),
         // The history is the person's: an agent neither reads nor writes it.
         history: state::history(environment)
             .filter(|_| role::agent().is_none())

@@ -12,10 +12,10 @@ use switchboard::protocol::LogLevel;
 use switchboard::spec::ServerName;
 use switchboard::text::{sanitise_line, shell_word};
 use switchboard::transport::Watched;
+use switchboard_console::editor::Printer;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinHandle;
 
-use super::printer::Printer;
 use crate::commands::logs;
 use crate::hosting::Hosting;
 use crate::log_stream::LogStream;

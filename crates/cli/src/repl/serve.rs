@@ -10,11 +10,11 @@ use switchboard::policy::CallerId;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
+use switchboard_console::editor::Editor;
 use switchboard_terminal::path::shorten;
 use tokio::task::JoinSet;
 
 use super::complete::Names;
-use super::editor::Editor;
 use super::input::Input;
 use super::news::{News, NewsReader};
 use crate::args::{Acting, Cli, Command, Connection};

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level;
+use switchboard_console::editor::restore_terminal;
 
 use crate::ask::is_away;
-use crate::repl::restore_terminal;
 
 /// Time that the runtime has to end the program: it kills the servers faster than their keepers do.
 const GRACE: Duration = Duration::from_millis(500);

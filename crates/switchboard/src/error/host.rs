@@ -89,6 +89,17 @@ pub(crate) enum HostError {
     /// A server that is to have tools has none.
     #[error("the server offers no tools, and `fail_if_no_tools` is set")]
     NoTools,
+    /// A client, or all of them together, have too many connections of their own.
+    #[error("{most} connections of {} are open already", whose(*of_all))]
+    TooManyConnections {
+        /// The most there may be.
+        most: usize,
+        /// True if the limit is that of all clients together.
+        of_all: bool,
+    },
+    /// The client is gone whose connections were to be used.
+    #[error("the client is gone")]
+    ClientGone,
     /// The arguments are no JSON object.
     #[error("the arguments must be a JSON object{}", because(why.as_deref()))]
     NoObject {
@@ -127,7 +138,10 @@ impl HostError {
             Self::Unknown { .. } => ErrorKind::NotFound,
             Self::Denied(_) => ErrorKind::Denied,
             Self::Offline { .. } => ErrorKind::NotOffered,
-            Self::NoTools | Self::NewServerTimedOut { .. } => ErrorKind::Connect,
+            Self::NoTools
+            | Self::NewServerTimedOut { .. }
+            | Self::TooManyConnections { .. }
+            | Self::ClientGone => ErrorKind::Connect,
             Self::Ended(_) => ErrorKind::Closed,
             Self::NoObject { .. } | Self::Arguments { .. } => ErrorKind::Arguments,
             Self::Structure { .. } => ErrorKind::Protocol,
@@ -193,6 +207,10 @@ impl fmt::Display for MissingPolicy {
             None => f.write_str("Add it to the policy of the host"),
         }
     }
+}
+
+fn whose(of_all: bool) -> &'static str {
+    if of_all { "all clients" } else { "this client" }
 }
 
 fn because(why: Option<&str>) -> String {

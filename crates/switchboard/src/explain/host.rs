@@ -104,7 +104,14 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
                 .facts
                 .push(("sent", "no, nothing was called".to_owned()));
         }
-        HostError::Auth(_) | HostError::NoLogin { .. } | HostError::Structure { .. } => {}
+        HostError::TooManyConnections { .. } => {
+            let step = "try again once another call has ended, or allow more connections";
+            diagnosis.steps.push(step.into());
+        }
+        HostError::Auth(_)
+        | HostError::NoLogin { .. }
+        | HostError::Structure { .. }
+        | HostError::ClientGone => {}
     }
     diagnosis
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use switchboard_wire::{ElicitResult, Implementation, LogLevel, Tool};
+use switchboard_wire::{ClientCapabilities, ElicitResult, Implementation, LogLevel, Tool};
 
 use super::description::Description;
 use super::eras::Eras;
@@ -156,6 +156,15 @@ impl HostBuilder {
     /// Sets the handler of all requests from servers, in place of handlers for each kind.
     pub fn respond(mut self, respond: impl Respond + 'static) -> Self {
         self.options.respond = Some(Arc::new(respond));
+        self
+    }
+
+    /// Declares these capabilities of clients to legacy servers that clients share. A question goes to the
+    /// client whose call it belongs to, and is refused where that is not known; for roots that the
+    /// settings name the host answers.
+    #[doc(hidden)]
+    pub fn client_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.options.client_capabilities = Some(capabilities);
         self
     }
 

@@ -23,6 +23,7 @@ use crate::error::{Error, HostError};
 use crate::events::{ArgumentHash, Call, Event, EventSender, Rule, What};
 use crate::policy::{Caller, Decision};
 use crate::schema::{self, Verdict, clean};
+use crate::server::Server;
 use crate::session::CallOptions;
 
 /// The calls of a host.
@@ -60,6 +61,8 @@ pub(super) struct Attempt<'a> {
     pub(super) caller: &'a Caller,
     pub(super) member: &'a Member,
     pub(super) ready: &'a Ready,
+    /// The connection that it goes over.
+    pub(super) server: &'a Server,
     pub(super) permit: &'a Permit,
 }
 
@@ -101,7 +104,7 @@ impl Calls {
         let call = self.begin(&attempt, subject);
         let began = Instant::now();
         // 3. Send. The future is created where it is awaited: it is large, and should not be moved.
-        let (server, arguments) = (&ready.server, Some(arguments));
+        let (server, arguments) = (attempt.server, Some(arguments));
         let is_traced = tracing::enabled!(target: "switchboard", tracing::Level::DEBUG);
         let sent = if is_traced {
             let sent = server.call_tool(tool, arguments, options);
@@ -301,7 +304,6 @@ mod tests {
     use crate::events::Events;
     use crate::host::test_support::{Script, member, name, settings, tool};
     use crate::policy::Reason;
-    use crate::server::Server;
     use crate::session::SessionOptions;
     use crate::spec::Protocol;
 
@@ -343,6 +345,7 @@ mod tests {
                 caller,
                 member: &self.member,
                 ready: &self.ready,
+                server: &self.ready.server,
                 permit: &Permit::owner(),
             };
             let (arguments, options) = (Raw::parse(arguments).unwrap(), CallOptions::default());

@@ -12,6 +12,7 @@ use super::HostInner;
 use super::access::Permit;
 use super::calls::{Attempt, Subject};
 use super::catalog_keeper::Lists;
+use super::clients::{ClientCore, Lease};
 use super::member::{Member, Ready, revision};
 use super::registry::Want;
 use super::result::ToolResult;
@@ -52,6 +53,8 @@ use crate::spec::ServerName;
 pub struct ToolHandle {
     host: Arc<HostInner>,
     caller: Caller,
+    /// The client whose connections are used, if not those of the host.
+    connections: Option<Arc<ClientCore>>,
     entry: Arc<ToolEntry>,
     /// The server, unless it was removed when the handle was made.
     member: Option<Arc<Member>>,
@@ -75,6 +78,7 @@ impl ToolHandle {
         Self {
             host: Arc::clone(host),
             caller: caller.clone(),
+            connections: None,
             entry: Arc::clone(entry),
             member: host.registry.member(entry.server()),
             // Not read again here: a change since the caller looked the entry up would go
@@ -83,6 +87,12 @@ impl ToolHandle {
             cleared: AtomicU64::new(0),
             is_admitted: false,
         }
+    }
+
+    /// Has it use the connections of a client.
+    pub(super) fn over(mut self, connections: Option<&Arc<ClientCore>>) -> Self {
+        self.connections = connections.cloned();
+        self
     }
 
     /// Returns true if the rules let the caller have the handle. A tool that has changed since its
@@ -189,6 +199,7 @@ impl ToolHandle {
         &self,
         arguments: Raw,
         mut options: CallOptions,
+        connections: Option<Arc<ClientCore>>,
     ) -> Result<ToolResult, Error> {
         // 1. The tool and its server: as prepared, unless something about the server has changed. If it
         // has announced other tools, they are read first.
@@ -226,11 +237,27 @@ impl ToolHandle {
             Some(ready) => ready,
             None => Box::pin(self.admit(member, entry, &arguments)).await?,
         };
-        // 4. The call itself.
+        // 4. The connection: that of the host, unless a client has its own.
+        let connections = connections.as_ref().or(self.connections.as_ref());
+        let lease = match connections {
+            None => Lease::Shared(&ready.server),
+            Some(client) => {
+                let registry = &self.host.registry;
+                match client.lease_at_once(registry, member, ready, &mut options) {
+                    Some(lease) => lease?,
+                    None => {
+                        let lease = client.lease(registry, member, ready, &mut options);
+                        Box::pin(lease).await?
+                    }
+                }
+            }
+        };
+        // 5. The call itself.
         let attempt = Attempt {
             caller: &self.caller,
             member,
             ready,
+            server: lease.server(),
             permit: &permit,
         };
         let calls = &self.host.calls;
@@ -395,6 +422,7 @@ impl Clone for ToolHandle {
         Self {
             host: Arc::clone(&self.host),
             caller: self.caller.clone(),
+            connections: self.connections.clone(),
             entry: Arc::clone(&self.entry),
             member: self.member.clone(),
             found: AtomicU64::new(self.found.load(Ordering::Relaxed)),

@@ -36,6 +36,9 @@ pub struct HostLimits {
     pub completions: usize,
     /// Time for which a list is kept if `cache_tools_list` is on and the server sends no lifetime.
     pub list_age: Duration,
+    /// Connections of single clients of a gateway, of all of them together.
+    #[doc(hidden)]
+    pub client_connections: usize,
     /// Changes that one event names.
     pub changes: usize,
     /// Bytes of resources without a size that [`View::context`](super::View::context) may read and leave
@@ -62,6 +65,7 @@ impl Default for HostLimits {
             // 2026-07-28 completion: at most this many are sent.
             completions: 100,
             list_age: Duration::from_secs(300),
+            client_connections: 512,
             changes: 64,
             unused_context_bytes: 1024 * 1024,
             schema: schema::SchemaLimits::default(),

@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::secret::Redactor;
-use crate::session::{Announcement, NoticeSink};
+use crate::session::Announcement;
 use crate::spec::ServerName;
 use crate::transport::{Stderr, Watched};
 
@@ -34,6 +34,9 @@ pub struct Log {
     pub said: Said,
     /// The original size in bytes, if it was cut.
     pub cut_from: Option<usize>,
+    /// True for a log message that the client has had which it is for.
+    #[doc(hidden)]
+    pub is_relayed: bool,
 }
 
 /// One piece of server output.
@@ -141,21 +144,37 @@ impl Listener {
         }
         match said {
             Stderr::Line { text, bytes } => {
-                self.tell(Unsafe::Stderr(LogText::of(text, bytes, self.most)));
+                let line = LogText::of(text, bytes, self.most);
+                self.tell(Unsafe::Stderr(line), false);
             }
             Stderr::Missed(lines) => drop(self.sender.0.send(Heard::Missed(lines))),
         }
     }
 
-    fn tell(&self, said: Unsafe) {
+    fn tell(&self, said: Unsafe, is_relayed: bool) {
         let kept = KeptLog {
             at: SystemTime::now(),
             server: self.server.clone(),
             said,
             secrets: Arc::clone(&self.secrets),
+            is_relayed,
         };
         // Sending fails if the last subscriber has just gone, which is not an error.
         drop(self.sender.0.send(Heard::Log(Arc::new(kept))));
+    }
+
+    /// Publishes a notification, or gives it back if there is no reader. `is_relayed` if the client that
+    /// it is for has had it.
+    pub(super) fn hear(
+        &self,
+        announcement: Announcement,
+        is_relayed: bool,
+    ) -> Option<Announcement> {
+        if !self.sender.is_heard() {
+            return Some(announcement);
+        }
+        self.tell(self.announced(&announcement), is_relayed);
+        None
     }
 
     fn announced(&self, announcement: &Announcement) -> Unsafe {
@@ -184,16 +203,6 @@ impl Listener {
     }
 }
 
-impl NoticeSink for Listener {
-    fn take(&self, announcement: Announcement) -> Option<Announcement> {
-        if !self.sender.is_heard() {
-            return Some(announcement);
-        }
-        self.tell(self.announced(&announcement));
-        None
-    }
-}
-
 /// One item of the channel, as it arrived.
 #[derive(Clone)]
 enum Heard {
@@ -207,6 +216,7 @@ struct KeptLog {
     server: ServerName,
     said: Unsafe,
     secrets: Arc<Redactor>,
+    is_relayed: bool,
 }
 
 /// Server output before its secrets are redacted.
@@ -319,6 +329,7 @@ impl Heard {
             at: kept.at,
             said,
             cut_from,
+            is_relayed: kept.is_relayed,
         })
     }
 }

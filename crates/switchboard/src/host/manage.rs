@@ -117,6 +117,7 @@ impl Host {
         if let Some(ready) = member.ready() {
             ready.server.close().await;
         }
+        member.sharing.end_own().await;
         Ok(())
     }
 
@@ -126,7 +127,10 @@ impl Host {
         let mut closing = JoinSet::new();
         for member in self.0.registry.members() {
             if let Some(ready) = member.ready().cloned() {
-                closing.spawn(async move { ready.server.close().await });
+                closing.spawn(async move {
+                    ready.server.close().await;
+                    member.sharing.end_own().await;
+                });
             }
         }
         closing.join_all().await;

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::access::MemberBaseline;
 use super::catalog_keeper::Listing;
+use super::clients::SharingState;
 use super::description::Description;
 use super::local::LocalTools;
 #[cfg(feature = "config")]
@@ -126,6 +127,8 @@ pub(super) struct Member {
     pub(super) topics: Arc<Topics>,
     /// Progress in reading its lists; the state of `CatalogKeeper`.
     pub(super) listing: Listing,
+    /// How clients share connections to it; the state of `clients`.
+    pub(super) sharing: Arc<SharingState>,
     /// The definitions that were approved; the state of `Access`.
     pub(super) baseline: MemberBaseline,
     facts: Mutex<Facts>,
@@ -179,6 +182,7 @@ impl Member {
             roots: Roots::default(),
             topics: Arc::default(),
             listing: Listing::default(),
+            sharing: Arc::default(),
             baseline: MemberBaseline::default(),
             facts: Mutex::new(Facts::default()),
         }

@@ -26,6 +26,8 @@ pub mod agents;
 mod builder;
 mod calls;
 mod catalog_keeper;
+#[doc(hidden)]
+pub mod clients;
 mod description;
 mod eras;
 mod first_lists;
@@ -69,11 +71,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_client::ServerErrorCause;
-use switchboard_wire::{Implementation, ListTools, LogLevel, Method as _};
+use switchboard_wire::{ClientCapabilities, Implementation, ListTools, LogLevel, Method as _};
 use tokio::sync::{Mutex as Turn, watch};
 use tokio::time::{Instant, timeout};
 
 pub use builder::HostBuilder;
+#[doc(hidden)]
+pub use clients::{ClientConnections, ClientLimits, ClientOptions, ClientSink, Sharing};
 pub use eras::{EraLimits, Eras};
 pub use handle::ToolHandle;
 pub use kept::{KeptDefinitions, KeptLimits};
@@ -93,6 +97,7 @@ pub use watching::{Update, Watching};
 use access::Access;
 use calls::Calls;
 use catalog_keeper::{CatalogKeeper, Lists};
+use clients::ClientLevels;
 use member::Member;
 use registry::{OnConnected, Registry, Want};
 
@@ -312,6 +317,7 @@ impl HostInner {
         if let Some(ready) = member.ready() {
             ready.server.retire().await;
         }
+        member.sharing.end_own().await;
     }
 
     /// Forgets a server. Its connection is to be closed next.
@@ -399,6 +405,10 @@ struct Options {
     host_limits: HostLimits,
     budget: Budget,
     respond: Option<Arc<dyn Respond>>,
+    /// The capabilities of clients, declared on connections that they share.
+    client_capabilities: Option<ClientCapabilities>,
+    /// The level from which on clients want legacy servers to log.
+    client_levels: ClientLevels,
     /// Answers for the person; `handlers` has it too.
     operator: SharedOperator,
     handlers: Handlers,
@@ -477,6 +487,8 @@ impl Default for Options {
             host_limits: HostLimits::default(),
             budget: Budget::of_process(),
             respond: None,
+            client_capabilities: None,
+            client_levels: ClientLevels::default(),
             operator: SharedOperator::default(),
             handlers: Handlers::default(),
             log_level: None,

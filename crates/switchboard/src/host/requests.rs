@@ -11,6 +11,7 @@ use switchboard_wire::{
 use super::access::Permit;
 use super::calls::{Attempt, Subject};
 use super::catalog_keeper::Lists;
+use super::clients::Lease;
 use super::member::{Member, Ready};
 use super::registry::Want;
 use super::server_request::ServerRequest;
@@ -170,15 +171,16 @@ impl View {
         &self,
         server: &str,
         uri: &str,
-        options: CallOptions,
+        mut options: CallOptions,
     ) -> Result<ReadResourceResult, Error> {
         // The permit before admission: a denied agent must not start a server.
         let (member, permit) = self.may_use_resource(server, uri, Verb::Read).await?;
         let ready = self.host.registry.admit(&member).await?;
         let name = Arc::from(uri);
         let subject = Subject::new(What::Resource, &name);
-        let attempt = self.attempt(&member, ready, &permit);
-        let read = ready.server.read_resource(uri, options);
+        let lease = self.lease(&member, ready, &mut options).await?;
+        let attempt = self.attempt(&member, ready, &lease, &permit);
+        let read = lease.server().read_resource(uri, options);
         self.host.calls.request(attempt, subject, read).await
     }
 
@@ -258,7 +260,7 @@ impl View {
         &self,
         name: &str,
         arguments: BTreeMap<String, String>,
-        options: CallOptions,
+        mut options: CallOptions,
     ) -> Result<GetPromptResult, Error> {
         let host = &self.host;
         let sent = Raw::of(&arguments).ok();
@@ -299,8 +301,9 @@ impl View {
             name: entry.name().to_owned(),
             arguments: arguments.into_iter().collect(),
         };
-        let attempt = self.attempt(&member, ready, &permit);
-        let got = ready.server.get_prompt(&params, options);
+        let lease = self.lease(&member, ready, &mut options).await?;
+        let attempt = self.attempt(&member, ready, &lease, &permit);
+        let got = lease.server().get_prompt(&params, options);
         let result = host.calls.request(attempt, subject, got).await?;
         let mut messages = result.messages().iter();
         if let Some(deviation) = messages.find_map(|message| message.deviation()) {
@@ -331,7 +334,7 @@ impl View {
         &self,
         server: &str,
         params: &CompleteParams,
-        options: CallOptions,
+        mut options: CallOptions,
     ) -> Result<Completions, Error> {
         let host = &self.host;
         let (kind, name) = match &params.target {
@@ -351,8 +354,9 @@ impl View {
             self.may_complete(&member, kind, &name).await?
         };
         let ready = host.registry.admit(&member).await?;
-        let attempt = self.attempt(&member, ready, &permit);
-        let completed = ready.server.complete(params, options);
+        let lease = self.lease(&member, ready, &mut options).await?;
+        let attempt = self.attempt(&member, ready, &lease, &permit);
+        let completed = lease.server().complete(params, options);
         let result = host.calls.request(attempt, subject, completed).await?;
         let completion = result.completion();
         let most = host.registry.options.host_limits.completions;
@@ -423,21 +427,42 @@ impl View {
         let ready = self.host.registry.admit(&member).await?;
         let name = Arc::from(uri);
         let subject = Subject::new(What::Subscription, &name);
-        let attempt = self.attempt(&member, ready, &permit);
+        let lease = self
+            .lease(&member, ready, &mut CallOptions::default())
+            .await?;
+        let attempt = self.attempt(&member, ready, &lease, &permit);
         let watching = Watching::begin(self, &member, ready, uri);
         self.host.calls.request(attempt, subject, watching).await
+    }
+
+    /// Returns the connection for a use of an admitted server.
+    pub(super) async fn lease<'r>(
+        &self,
+        member: &Arc<Member>,
+        ready: &'r Ready,
+        options: &mut CallOptions,
+    ) -> Result<Lease<'r>, Error> {
+        match &self.connections {
+            None => Ok(Lease::Shared(&ready.server)),
+            Some(client) => {
+                let lease = client.lease(&self.host.registry, member, ready, options);
+                Box::pin(lease).await
+            }
+        }
     }
 
     fn attempt<'a>(
         &'a self,
         member: &'a Member,
         ready: &'a Ready,
+        lease: &'a Lease<'_>,
         permit: &'a Permit,
     ) -> Attempt<'a> {
         Attempt {
             caller: &self.caller,
             member,
             ready,
+            server: lease.server(),
             permit,
         }
     }

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_wire::Raw;
 
+use super::clients::ClientCore;
 use super::handle::ToolHandle;
 use super::result::ToolResult;
 use super::server_request::{CallTerms, Sending, call_setters};
@@ -44,6 +46,8 @@ use crate::error::{Error, HostError};
 pub struct ToolCall<'a> {
     tool: Callee<'a>,
     arguments: Result<Raw, Error>,
+    /// The client whose connections are used, if not those of the handle or view.
+    pub(super) connections: Option<Arc<ClientCore>>,
     terms: CallTerms<'a>,
 }
 
@@ -76,6 +80,7 @@ impl<'a> ToolCall<'a> {
         Self {
             tool,
             arguments,
+            connections: None,
             terms: CallTerms::default(),
         }
     }
@@ -125,7 +130,8 @@ impl<'a> ToolCall<'a> {
                 &found
             }
         };
-        let sent = self.terms.send(|options| tool.send(arguments, options));
+        let connections = self.connections;
+        let sent = (self.terms).send(|options| tool.send(arguments, options, connections));
         let result = sent.await?;
         read(tool, result)
     }
@@ -142,12 +148,13 @@ impl<'a> IntoFuture for ToolCall<'a> {
             Self {
                 tool: Callee::Handle(tool),
                 arguments: Ok(arguments),
+                connections,
                 terms:
                     CallTerms {
                         options,
                         on_progress: None,
                     },
-            } => Box::pin(tool.send(arguments, options)),
+            } => Box::pin(tool.send(arguments, options, connections)),
             call => Box::pin(call.send(|_, result| Ok(result))),
         }
     }

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use super::calls::Subject;
 use super::catalog_keeper::Lists;
+use super::clients::ClientCore;
 use super::handle::ToolHandle;
 use super::member::{Member, revision};
 use super::registry::Want;
@@ -55,6 +56,8 @@ use crate::spec::{NameStyle, ServerName};
 pub struct View {
     pub(super) host: Arc<HostInner>,
     pub(super) caller: Caller,
+    /// The client whose connections are used, if not those of the host.
+    pub(super) connections: Option<Arc<ClientCore>>,
 }
 
 impl View {
@@ -62,6 +65,7 @@ impl View {
         Self {
             host: Arc::clone(host),
             caller,
+            connections: None,
         }
     }
 
@@ -86,7 +90,10 @@ impl View {
         // The revision first: handles made from an older catalog then look again when they are
         // called.
         let (found, catalog) = (revision(), self.catalog());
-        let handle = |entry| ToolHandle::new(&self.host, &self.caller, entry, found);
+        let handle = |entry| {
+            let handle = ToolHandle::new(&self.host, &self.caller, entry, found);
+            handle.over(self.connections.as_ref())
+        };
         let is_seen = |entry: &&Arc<ToolEntry>| self.host.sees_tool(&self.caller, entry);
         catalog.tools().filter(is_seen).map(handle).collect()
     }
@@ -115,7 +122,8 @@ impl View {
         let (found, catalog) = (revision(), self.catalog());
         match catalog.get(tool) {
             Some(entry) => {
-                let mut handle = ToolHandle::new(&self.host, &self.caller, entry, found);
+                let handle = ToolHandle::new(&self.host, &self.caller, entry, found);
+                let mut handle = handle.over(self.connections.as_ref());
                 let name = entry.key().shared_name();
                 let subject = Subject::new(What::Tool, name).arguments(arguments);
                 let absent = || self.host.no_tool(&self.caller, tool.as_str());

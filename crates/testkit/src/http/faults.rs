@@ -12,7 +12,12 @@ use super::events::Looks;
 use crate::chaos::{Chaos, Flag};
 
 /// The faults of a server, each with the number of its strikes.
-pub(super) struct HttpFaults(Vec<(Chaos, AtomicU64)>);
+pub(super) struct HttpFaults {
+    of_chaos: Vec<(Chaos, AtomicU64)>,
+    /// The tool whose stream ends before its answer in a session, which is no fault: the client
+    /// finds the answer when it resumes.
+    pausing: Option<&'static str>,
+}
 
 /// The parts of a request that decide about faults.
 #[derive(Debug, Default)]
@@ -79,21 +84,20 @@ pub(super) struct Plan {
 }
 
 impl HttpFaults {
-    pub(super) fn new(chaos: &[Chaos]) -> Self {
-        let chaos = chaos.iter();
-        Self(
-            chaos
-                .map(|chaos| (chaos.clone(), AtomicU64::new(0)))
-                .collect(),
-        )
+    pub(super) fn new(chaos: &[Chaos], pausing: Option<&'static str>) -> Self {
+        let counted = chaos.iter().map(|chaos| (chaos.clone(), AtomicU64::new(0)));
+        Self {
+            of_chaos: counted.collect(),
+            pausing,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.of_chaos.is_empty() && self.pausing.is_none()
     }
 
     fn find(&self, flag: Flag) -> Option<&(Chaos, AtomicU64)> {
-        self.0.iter().find(|(chaos, _)| chaos.flag() == flag)
+        self.of_chaos.iter().find(|(chaos, _)| chaos.flag() == flag)
     }
 
     /// The number of a flag that is set, for any target.
@@ -128,6 +132,9 @@ impl HttpFaults {
                 plan.cut = cut;
                 plan.retry = (flag == Flag::SseRetry).then_some(number);
             }
+        }
+        if session && self.pausing.is_some() && target.tool.as_deref() == self.pausing {
+            plan.cut = Cut::Pause;
         }
         if session && (target.is_call() || target.verb == Method::GET) {
             let times = self.number(Flag::SseFlap).unwrap_or_default();

@@ -8,7 +8,7 @@ use super::answer::{Stream, answer};
 use super::exchange::{Query, Response, accepted, message_refusal};
 use super::headers;
 use super::session::{IncomingRequest, Session};
-use crate::service::{EraState, Failure, Incoming};
+use crate::service::{EraState, Failure, Incoming, is_handshake};
 
 /// Handles a POST that is meant for the modern era; `None` leaves it to the legacy one.
 pub(super) async fn take(query: &Query) -> Option<Response> {
@@ -41,7 +41,8 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
     };
     // With both eras, requests without a sign of the modern era are legacy ones.
     let looks_modern = headers::looks_modern(&query.headers, Some(&params));
-    if !only && (method == "initialize" || !looks_modern) {
+    let is_handshake = is_handshake(method, &params);
+    if !only && (is_handshake || !looks_modern) {
         return None;
     }
     // The envelope first: without it there is nothing to compare the headers with.
@@ -55,7 +56,7 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
     }
     let catalog = shared.service.catalog();
     if let Err(failure) = headers::check(&query.headers, &catalog, method, &params)
-        && method != "initialize"
+        && !is_handshake
     {
         return Some(bad(Some(id), &failure));
     }

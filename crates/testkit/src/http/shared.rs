@@ -16,6 +16,7 @@ use super::record::Log;
 use super::sessions::Sessions;
 use crate::Eras;
 use crate::chaos::{Act, Chaos, ClientRequest, Ending, Group, Player, adjust};
+use crate::conformance::RECONNECTING;
 use crate::issuer::Issuer;
 use crate::service::{Incoming, Service};
 
@@ -90,7 +91,7 @@ impl Shared {
             stateless: http.stateless,
             address,
             other,
-            faults: HttpFaults::new(&of_http),
+            faults: HttpFaults::new(&of_http, options.conformance.then_some(RECONNECTING)),
             issuer: http.issuer.clone(),
             ending,
             player: player.map(Mutex::new),

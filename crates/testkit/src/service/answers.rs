@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Service;
 use super::era::{Context, Keep, server_info};
 use super::failure::{Failure, object, string};
-use crate::{completion, pages, resources};
+use crate::{completion, conformance, pages, resources};
 
 const INSTRUCTIONS: &str = "A server to test clients against. `echo` is a good first call; \
     `slow_operation` shows progress and can be cancelled; the resources and prompts are samples.";
@@ -46,7 +46,9 @@ impl Service {
             }
             ("resources/read", _) => self.read(context, params),
             ("prompts/get", _) => self.prompt(context, params),
-            ("completion/complete", _) if self.talking => self.complete(context, params),
+            ("completion/complete", _) if self.talking || self.conformance => {
+                self.complete(context, params)
+            }
             _ => return None,
         };
         Some(answer)
@@ -77,7 +79,7 @@ impl Service {
             .catalog()
             .resource(uri)
             .map(crate::resources::Resource::contents)
-            .or_else(|| resources::from_template(uri))
+            .or_else(|| self.expanded(uri))
             .or_else(|| self.note(uri))
             .ok_or_else(|| Failure::unknown_resource(uri, context.modern()))?;
         let mut body = Map::new();
@@ -95,6 +97,14 @@ impl Service {
         let arguments = object(params, "arguments")?.unwrap_or(&none);
         let body = prompt.fill(arguments).map_err(Failure::invalid_params)?;
         Ok(context.complete(body, Keep::Unsaid))
+    }
+
+    /// Reads what the template has.
+    fn expanded(&self, uri: &str) -> Option<Value> {
+        if self.conformance {
+            return conformance::from_template(uri);
+        }
+        resources::from_template(uri)
     }
 
     /// Reads one of the notes that can be completed.
@@ -125,20 +135,21 @@ impl Service {
     }
 
     fn capabilities(&self, context: Context) -> Value {
-        let resources = if self.growing {
+        let resources = if self.is_watchable() {
             json!({"subscribe": true, "listChanged": true})
         } else {
             json!({"listChanged": true})
         };
+        let talks = self.talking || self.conformance;
         let declared = [
             ("tools", true, json!({"listChanged": true})),
             ("resources", true, resources),
             ("prompts", true, json!({"listChanged": true})),
             // A legacy client may always set a level, even if nothing is logged.
-            ("logging", !context.modern() || self.talking, json!({})),
+            ("logging", !context.modern() || talks, json!({})),
             (
                 "completions",
-                self.talking && context.features().annotations,
+                talks && context.features().annotations,
                 json!({}),
             ),
         ];

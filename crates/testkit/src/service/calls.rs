@@ -14,7 +14,8 @@ use super::slow::Slow;
 use super::talk::Question;
 use super::wire::Reply;
 use crate::catalog::Catalog;
-use crate::tools::{Action, Outcome, Tool};
+use crate::shapes;
+use crate::tools::{Action, Outcome, Tool, whole_number};
 
 impl Connection {
     /// Calls a tool; one that waits continues as a task.
@@ -101,6 +102,18 @@ impl Connection {
                 let outcome = Outcome::text(format!("announced a change of {list}"));
                 reply.finish(Ok(result(context, outcome))).await;
             }
+            Action::Shape => match shape(context, arguments) {
+                Some(shape) => reply.finish_raw(shape).await,
+                None => {
+                    let outcome = Outcome::error("there is no such shape");
+                    reply.finish(Ok(result(context, outcome))).await;
+                }
+            },
+            Action::Fixture => {
+                self.play(context, &tool.name, params, arguments, reply)
+                    .await;
+            }
+
             Action::Grow(step) => {
                 let outcome = match service.grow(step, arguments) {
                     Ok((change, outcome)) => {
@@ -159,6 +172,18 @@ fn find<'a, 'b>(
         .tool(name)
         .ok_or_else(|| Failure::invalid_params(format!("unknown tool {name}")))?;
     Ok((tool, object(params, "arguments")?))
+}
+
+/// The raw result of that number.
+fn shape(context: Context, arguments: &Map<String, Value>) -> Option<&'static str> {
+    let all = if context.modern() {
+        shapes::modern()
+    } else {
+        shapes::legacy()
+    };
+    let index = whole_number(arguments, "number")?.checked_sub(1)?;
+    let shape = all.get(usize::try_from(index).ok()?)?;
+    Some(shape.as_str())
 }
 
 fn result(context: Context, outcome: Outcome) -> Map<String, Value> {

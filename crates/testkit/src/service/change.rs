@@ -90,7 +90,10 @@ impl Service {
         Ok((Some(change), Outcome::text("done")))
     }
 
-    fn alter<T>(&self, act: impl FnOnce(&mut Catalog) -> Result<T, String>) -> Result<T, String> {
+    pub(super) fn alter<T>(
+        &self,
+        act: impl FnOnce(&mut Catalog) -> Result<T, String>,
+    ) -> Result<T, String> {
         let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
         // Concurrent readers continue with the previous catalog.
         act(Arc::make_mut(&mut catalog))

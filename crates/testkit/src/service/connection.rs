@@ -49,7 +49,10 @@ impl Connection {
         Self {
             number: service.number(),
             era: EraState::new(service.eras),
-            subscriptions: Subscriptions::new(service.growing, Arc::downgrade(&service.listening)),
+            subscriptions: Subscriptions::new(
+                service.is_watchable(),
+                Arc::downgrade(&service.listening),
+            ),
             service,
             client,
             questions: Questions::default(),
@@ -213,12 +216,21 @@ impl Connection {
             Ok(admitted) => admitted,
             Err(failure) => return reply.finish(Err(failure)).await,
         };
+        if method == "prompts/get"
+            && let Some(asking) = self.service.prompt_asking(&params)
+        {
+            return self
+                .fill_after_asking(context, asking, &params, reply)
+                .await;
+        }
         match (method, context.modern()) {
             ("tools/call", _) => self.call(context, &params, reply).await,
             ("subscriptions/listen", true) => {
                 self.subscriptions.open(context, &params, reply).await;
             }
-            ("resources/subscribe" | "resources/unsubscribe", false) if self.service.growing => {
+            ("resources/subscribe" | "resources/unsubscribe", false)
+                if self.service.is_watchable() =>
+            {
                 let answer = self.watch(method, &params);
                 reply.finish(answer).await;
             }

@@ -152,11 +152,11 @@ impl EraState {
         params: &Map<String, Value>,
     ) -> Result<Context, Failure> {
         match self.phase {
-            Phase::Legacy(_) if method == "initialize" => Err(Failure::invalid_request(
+            Phase::Legacy(_) if is_handshake(method, params) => Err(Failure::invalid_request(
                 "this connection is initialized already",
             )),
             Phase::Legacy(context) => Ok(context),
-            Phase::Modern if method == "initialize" => Err(self.too_modern(params)),
+            Phase::Modern if is_handshake(method, params) => Err(self.too_modern(params)),
             Phase::Modern => self.read_envelope(params),
             Phase::Undecided => self.admit_first(method, params),
         }
@@ -172,6 +172,7 @@ impl EraState {
             meta.contains_key(PROTOCOL_VERSION) || meta.contains_key(CLIENT_CAPABILITIES)
         });
         match method {
+            "initialize" if !is_handshake(method, params) => self.read_envelope(params),
             "initialize" if self.eras.legacy() => {
                 let context = shake_hands(params)?;
                 self.phase = Phase::Legacy(context);
@@ -251,6 +252,14 @@ impl EraState {
 }
 
 const MODERN: [&str; 1] = ["2026-07-28"];
+
+/// Returns true for a handshake. An `initialize` that describes itself instead, and so names no
+/// version to agree on, is a modern request of a method that there is not.
+pub(crate) fn is_handshake(method: &str, params: &Map<String, Value>) -> bool {
+    let describes_itself =
+        || envelope(params).is_some_and(|meta| meta.contains_key(PROTOCOL_VERSION));
+    method == "initialize" && (params.contains_key("protocolVersion") || !describes_itself())
+}
 
 fn envelope(params: &Map<String, Value>) -> Option<&Map<String, Value>> {
     params.get("_meta").and_then(Value::as_object)

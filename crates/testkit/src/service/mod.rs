@@ -16,10 +16,12 @@ mod complete;
 mod connection;
 mod era;
 mod failure;
+mod fixture;
 mod incoming;
 mod listen;
 mod log;
 mod questions;
+mod rounds;
 mod slow;
 mod talk;
 mod wire;
@@ -30,12 +32,13 @@ pub(crate) use connection::Connection;
 #[cfg(feature = "http")]
 pub(crate) use connection::Way;
 #[cfg(feature = "http")]
-pub(crate) use era::{EraState, PROTOCOL_VERSION};
+pub(crate) use era::{EraState, PROTOCOL_VERSION, is_handshake};
 #[cfg(feature = "http")]
 pub(crate) use failure::Failure;
 pub(crate) use incoming::Incoming;
 pub(crate) use wire::Sink;
 
+use std::hash::RandomState;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
@@ -60,6 +63,9 @@ pub(crate) struct Service {
     journal: Option<Journal>,
     growing: bool,
     talking: bool,
+    conformance: bool,
+    /// Seals the states of calls that ask.
+    seal: RandomState,
     /// Held once by each subscription, for counting.
     listening: Arc<()>,
     numbers: AtomicU64,
@@ -75,6 +81,8 @@ impl Service {
             journal: options.journal.clone(),
             growing: options.growing,
             talking: options.talking,
+            conformance: options.conformance,
+            seal: RandomState::new(),
             listening: Arc::default(),
             numbers: AtomicU64::default(),
         }
@@ -83,6 +91,11 @@ impl Service {
     /// Returns a number that is unique in this service.
     fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Returns true if clients may subscribe to single resources.
+    fn is_watchable(&self) -> bool {
+        self.growing || self.conformance
     }
 
     /// Announces a change to all other connections.

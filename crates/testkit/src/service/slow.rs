@@ -26,15 +26,10 @@ impl Slow {
         features: Features,
     ) -> Self {
         let seconds = number(arguments, "duration").unwrap_or(1.0);
-        let token = params
-            .get("_meta")
-            .and_then(|meta| meta.get("progressToken"));
         Self {
             duration: Duration::try_from_secs_f64(seconds).unwrap_or_default(),
             steps: whole_number(arguments, "steps").unwrap_or(5).max(1),
-            progress_token: token
-                .filter(|token| token.is_string() || token.is_number())
-                .cloned(),
+            progress_token: progress_token(params),
             words: features.annotations,
         }
     }
@@ -65,4 +60,10 @@ impl Slow {
         }
         client.notify("notifications/progress", Some(&params)).await;
     }
+}
+
+/// The progress token of a request, if it has a valid one.
+pub(super) fn progress_token(params: &Map<String, Value>) -> Option<Value> {
+    let token = params.get("_meta")?.get("progressToken")?;
+    (token.is_string() || token.is_number()).then(|| token.clone())
 }

@@ -106,6 +106,13 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// Answers with a result that is JSON text already, unchanged.
+    pub(crate) async fn finish_raw(self, result: &str) {
+        let id = serde_json::json!(self.id);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        self.answers.send_line(line).await;
+    }
+
     pub(crate) async fn finish(self, outcome: Result<Map<String, Value>, Failure>) {
         match outcome {
             Ok(result) => {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Action, Tool};
+use crate::shapes;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -153,6 +154,24 @@ pub(super) fn for_testing() -> Vec<Tool> {
             }),
         ),
     ]
+}
+
+/// The tool that answers with results that are odd but valid.
+pub(super) fn shape() -> Tool {
+    let number = json!({
+        "type": "integer", "minimum": 1, "maximum": shapes::modern().len(),
+        "description": "The number of the result",
+    });
+    tool(
+        Action::Shape,
+        json!({
+            "name": "shape",
+            "title": "Odd results",
+            "description": "Answers with a result that is odd but valid, and always the same for its number.",
+            "inputSchema": input(&json!({"number": number}), &["number"]),
+            "annotations": {"readOnlyHint": true, "openWorldHint": false},
+        }),
+    )
 }
 
 /// The tool that asks the client's model.

@@ -45,6 +45,10 @@ pub(crate) enum Action {
     Mirrored,
     /// Only fills up the list.
     Generated,
+    /// Is part of the conformance fixture.
+    Fixture,
+    /// Answers with a raw result.
+    Shape,
     /// Changes the catalog.
     Grow(Step),
     /// Was added while the server ran.
@@ -78,6 +82,9 @@ pub(crate) fn all(options: &Options) -> Vec<Tool> {
     }
     if options.talking {
         tools.extend(talking::all());
+    }
+    if options.shapes {
+        tools.push(definitions::shape());
     }
     if options.growing {
         tools.extend(growing::all());
@@ -169,6 +176,8 @@ impl Tool {
             | Action::ListRoots
             | Action::Log
             | Action::AnnounceChange
+            | Action::Fixture
+            | Action::Shape
             | Action::Grow(_) => Outcome::error(format!("{} needs a connection", self.name)),
         }
     }

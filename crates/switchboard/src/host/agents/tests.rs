@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::config::{Config, Problem, ProblemKind, Severity};
-use crate::host::agents;
-use crate::policy::{Caller, Level, Policy, Request, Scope, Target};
+use crate::config::{Config, Places, Problem, ProblemKind, Severity};
+use crate::host::{Host, agents};
+use crate::policy::{AgentPolicy, Caller, Level, Policy, Request, Scope, Target};
 use crate::spec::{Layer, ServerName};
+use crate::transport::Environment;
 
 fn read(text: &str) -> Config {
     Config::read(text, Path::new("/home/me/mcp.json"), Layer::User)
@@ -258,4 +259,83 @@ fn a_level_without_grants_means_what_it_says() {
             .iter()
             .all(|problem| problem.severity() == Severity::Warning)
     );
+}
+
+/// What the agent `gateway` may do by default in a host with that file, in words.
+fn by_default(text: &str) -> String {
+    let builder = Host::builder().environment(&Environment::default());
+    let builder = builder.default_agent("gateway", AgentPolicy::everything(Level::Yolo));
+    let host = builder.config(&read(text)).build().unwrap();
+    decided(&host.policy(), "gateway", "echo")
+}
+
+#[test]
+fn an_agent_by_default_may_use_what_no_section_speaks_of() {
+    let others = r#"{"agents": {"planner": {"level": "yolo", "grants": []}}}"#;
+    for text in ["{}", r#"{"mcpServers": {}}"#, others] {
+        assert_eq!(by_default(text), "allow: grant mcp:*:*", "{text}");
+    }
+}
+
+#[test]
+fn a_section_for_an_agent_replaces_what_it_may_do_by_default() {
+    for (section, decision) in [
+        (
+            r#"{"gateway": {"level": "yolo", "grants": ["mcp:demo:e*"]}}"#,
+            "allow: grant mcp:demo:e*",
+        ),
+        (
+            r#"{"gateway": {"level": "yolo", "grants": []}}"#,
+            "deny: no grant",
+        ),
+        (r#"{"gateway": {"level": "trusted"}}"#, "ask: level trusted"),
+        (
+            r#"{"gateway": {"level": "sandboxed"}}"#,
+            "deny: level sandboxed",
+        ),
+        (
+            r#"{"gateway": {"level": "yolo", "grnts": []}}"#,
+            "deny: level sandboxed",
+        ),
+        (r#"{"*": {"level": "sandboxed"}}"#, "deny: level sandboxed"),
+        ("7", "deny: no policy for this agent"),
+    ] {
+        let text = format!(r#"{{"agents": {section}}}"#);
+        assert_eq!(by_default(&text), decision, "{text}");
+    }
+}
+
+#[test]
+fn a_default_agent_has_no_access_beside_a_file_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    std::fs::write(&file, r#"{"agents": {"gateway": {"level": "sandboxed"}"#).unwrap();
+    let config = Config::load(&Places::only(&file));
+    assert!(!config.file_errors().is_empty());
+    let builder = Host::builder().environment(&Environment::default());
+    let builder = builder.default_agent("gateway", AgentPolicy::everything(Level::Yolo));
+    let host = builder.config(&config).build().unwrap();
+    assert_eq!(
+        decided(&host.policy(), "gateway", "echo"),
+        "deny: no policy for this agent"
+    );
+}
+
+#[test]
+fn an_agent_by_default_is_beside_those_that_the_program_sets() {
+    let all = || AgentPolicy::everything(Level::Yolo);
+    let builder = Host::builder()
+        .environment(&Environment::default())
+        .default_agent("gateway", all())
+        .default_agent("planner", all())
+        .agent("planner", AgentPolicy::new(Level::Sandboxed));
+    let policy = builder.build().unwrap().policy();
+    let echo = |agent| decided(&policy, agent, "echo");
+    assert_eq!(echo("gateway"), "allow: grant mcp:*:*");
+    assert_eq!(echo("planner"), "deny: level sandboxed");
+    assert_eq!(echo("guest"), "deny: no policy for this agent");
+    Host::builder()
+        .default_agent("owner", all())
+        .build()
+        .unwrap_err();
 }

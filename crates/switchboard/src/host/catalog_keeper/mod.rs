@@ -30,6 +30,7 @@ use tokio_util::task::TaskTracker;
 use lists::Kinds;
 use refresh::Connection;
 
+use super::clients::ClientLevels;
 use super::member::{Member, Source};
 use super::{HostLimits, KeptDefinitions, Options};
 use crate::catalog::{
@@ -65,6 +66,8 @@ struct ListOptions {
     kept: Option<KeptDefinitions>,
     /// For servers that log nothing unless they are asked.
     log_level: Option<LogLevel>,
+    /// The level from which on clients want legacy servers to log.
+    client_levels: ClientLevels,
 }
 
 impl CatalogKeeper {
@@ -79,6 +82,7 @@ impl CatalogKeeper {
                 exposed_names: options.exposed_names,
                 kept: options.kept.clone(),
                 log_level: options.log_level,
+                client_levels: options.client_levels.clone(),
             },
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use switchboard_wire::{Era, Listen, ListenParams, SubscriptionFilter, code};
+use switchboard_wire::{Era, Listen, ListenParams, LogLevel, SubscriptionFilter, code};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::lists::{Kinds, read_lists};
 use super::{CatalogKeeper, HostLimits, Lists, Member};
 use crate::events::Event;
+use crate::host::clients::follow_level;
 use crate::host::watching::following;
 use crate::limits::{Deadline, dice, doubled, share};
 use crate::session::{CallError, CallOptions, Changes, CloseReason, Session};
@@ -90,8 +91,14 @@ impl Connection {
     /// Reads lists now and whenever they change or are requested, and has a modern server say when.
     /// Ends when the host is gone.
     async fn keep_fresh(&self, keeper: &Weak<CatalogKeeper>) {
-        let limits = match keeper.upgrade() {
-            Some(keeper) => keeper.options.host_limits.clone(),
+        let (limits, levels) = match keeper.upgrade() {
+            Some(keeper) => {
+                let options = &keeper.options;
+                (
+                    options.host_limits.clone(),
+                    options.client_levels.subscribe(),
+                )
+            }
             None => return,
         };
         // First, so that the level applies to messages logged while the lists are read.
@@ -102,6 +109,7 @@ impl Connection {
             biased;
             () = self.listen(&limits) => {}
             () = following(&self.member.topics, &self.session, &limits) => {}
+            () = self.follow_clients(keeper, levels) => {}
             () = self.refresh(keeper, &limits) => {}
         }
     }
@@ -220,12 +228,30 @@ impl Connection {
             Err(CallError::NotOffered { .. }) => Ok(()),
             set => set,
         };
-        if let (Err(error), Some(keeper)) = (set, keeper.upgrade()) {
-            keeper.events.emit(|| Event::Notice {
-                server: member.name.clone(),
-                text: member.redact(&format!("the log level could not be set: {error}")),
-            });
+        if let Err(error) = set {
+            self.report_level(keeper, &error);
         }
+    }
+
+    /// Sets the level of a legacy server as its clients want it. Never returns.
+    async fn follow_clients(
+        &self,
+        keeper: &Weak<CatalogKeeper>,
+        levels: watch::Receiver<Option<LogLevel>>,
+    ) {
+        let most = || self.member.listing.log_level();
+        let report = |error: &CallError| self.report_level(keeper, error);
+        follow_level(&self.session, levels, most, report).await;
+    }
+
+    fn report_level(&self, keeper: &Weak<CatalogKeeper>, error: &CallError) {
+        let Some(keeper) = keeper.upgrade() else {
+            return;
+        };
+        keeper.events.emit(|| Event::Notice {
+            server: self.member.name.clone(),
+            text: (self.member).redact(&format!("the log level could not be set: {error}")),
+        });
     }
 }
 

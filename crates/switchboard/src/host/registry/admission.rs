@@ -17,6 +17,7 @@ use crate::auth::Authorizer;
 use crate::config::{Entry, Input, Inputs, Reference};
 use crate::error::{Error, HostError};
 use crate::events::Event;
+use crate::host::clients::SharedQuestions;
 use crate::host::logs::Listener;
 use crate::host::secrets;
 #[cfg(feature = "config")]
@@ -195,13 +196,7 @@ impl Registry {
         let connect = endpoint.connect;
         let identity = secrets.redact(&connect.identity()).into_owned();
         self.set_first_roots(member, &settings);
-        // The listener has the redactor: nothing that a server writes is shown without it.
-        let listener = Listener {
-            server: member.name.clone(),
-            secrets: Arc::clone(&secrets),
-            sender: self.logs.clone(),
-            most: self.options.host_limits.log_bytes,
-        };
+        let listener = self.listener(member, &secrets);
         let connect = self.wrap_with_listeners(connect, listener.clone());
         let mut observer = Observer::new(member, &self.events, &self.on_connected, listener);
         // At least one: no attempts at all would contradict `reconnect`.
@@ -216,6 +211,13 @@ impl Registry {
         if member.is_local() {
             // The server of local tools speaks this era, whatever the program says of others.
             options.protocol = Protocol::Legacy;
+        }
+        if let Some(declared) = &self.options.client_capabilities {
+            options.respond = Arc::new(SharedQuestions {
+                declared: declared.clone(),
+                host: options.respond,
+                sharing: Arc::clone(&member.sharing),
+            });
         }
         // Over HTTP the probe costs nothing that is worth a hint.
         if identity.starts_with("stdio:") && options.protocol == Protocol::Auto {

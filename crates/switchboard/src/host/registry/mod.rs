@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use tokio::sync::Mutex as Turn;
+use tokio::sync::{Mutex as Turn, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -87,6 +87,8 @@ pub(super) struct Registry {
     )]
     asking: Arc<Turn<()>>,
     on_connected: OnConnected,
+    /// One permit for each connection of a single client.
+    client_permits: Arc<Semaphore>,
     /// Cancelled when nothing is to be connected to any more.
     closing: CancellationToken,
     tasks: TaskTracker,
@@ -102,6 +104,7 @@ impl Registry {
     ) -> Self {
         Self {
             logs: logs::LogSender::new(options.host_limits.logs),
+            client_permits: permits(options.host_limits.client_connections),
             options,
             members: RwLock::new(members),
             events,
@@ -301,6 +304,31 @@ impl Registry {
         &self.closing
     }
 
+    pub(super) fn events(&self) -> &EventSender {
+        &self.events
+    }
+
+    /// The permits for connections of single clients.
+    pub(super) fn client_permits(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.client_permits)
+    }
+
+    /// Runs a task until its end, which [`Registry::shutdown`] waits for.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        drop(self.tasks.spawn(task));
+    }
+
+    /// The listener to a server's output.
+    pub(super) fn listener(&self, member: &Member, secrets: &Arc<Redactor>) -> logs::Listener {
+        // The listener has the redactor: nothing that a server writes is shown without it.
+        logs::Listener {
+            server: member.name.clone(),
+            secrets: Arc::clone(secrets),
+            sender: self.logs.clone(),
+            most: self.options.host_limits.log_bytes,
+        }
+    }
+
     /// Lets connections that were begun be made in the background, until the host closes.
     pub(super) fn finish_in_background<T: Send + 'static>(&self, mut opening: JoinSet<T>) {
         let closing = self.closing.clone();
@@ -344,6 +372,10 @@ impl Drop for Registry {
     fn drop(&mut self) {
         self.closing.cancel();
     }
+}
+
+fn permits(most: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)))
 }
 
 /// Adds a cleanup to those of a server.

@@ -72,13 +72,23 @@ struct Ears {
 
 impl NoticeSink for Ears {
     fn take(&self, announcement: Announcement) -> Option<Announcement> {
+        self.hear(announcement, false)
+    }
+
+    fn take_relayed(&self, announcement: Announcement) -> Option<Announcement> {
+        self.hear(announcement, true)
+    }
+}
+
+impl Ears {
+    fn hear(&self, announcement: Announcement, is_relayed: bool) -> Option<Announcement> {
         if announcement.method == ToolsListChanged::NAME {
             // Here and not once the list is read: a call that follows the announcement waits for it.
             self.changed.mark();
         }
         // Both are asked: a log message may be wanted by readers even if no watcher takes it.
         let is_told = self.topics.hear(&announcement);
-        let unwanted = self.listener.take(announcement)?;
+        let unwanted = self.listener.hear(announcement, is_relayed)?;
         (!is_told).then_some(unwanted)
     }
 }
@@ -129,6 +139,7 @@ impl Observe for Observer {
             facts.capabilities = Some(negotiated.capabilities.clone());
             facts.is_kept = false;
         }
+        member.sharing.learn(session);
         // Set before the keeper follows the session, whose announcements then have a place to go.
         session.set_notice_sink(Box::new(Ears {
             topics: Arc::clone(&member.topics),

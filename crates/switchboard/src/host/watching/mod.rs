@@ -19,13 +19,15 @@ pub(super) use topics::Topics;
 
 use mailbox::Mailbox;
 
+use super::clients::{Lease, OwnLease};
 use super::member::{Member, Ready};
 use super::requests::no_resource;
 use super::view::View;
 use crate::error::Error;
 use crate::limits::doubled;
 use crate::policy::{Request, Target, Verb};
-use crate::session::{CallError, CloseCause, CloseReason, Delivery};
+use crate::server::Server;
+use crate::session::{CallError, CallOptions, CloseCause, CloseReason, Delivery};
 
 /// An update for a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +51,11 @@ pub struct Watching {
     view: View,
     member: Arc<Member>,
     ready: Arc<Ready>,
+    /// The connection that the updates come from, and its watched resources.
+    server: Server,
+    topics: Arc<Topics>,
+    /// The use of a client's own connection, which is not idle while it is watched.
+    lease: Option<OwnLease>,
     uri: String,
     mailbox: Arc<Mailbox>,
     /// Number of times in a row that the connection was lost, and the time of the last loss.
@@ -65,10 +72,17 @@ impl Watching {
         uri: &str,
     ) -> Result<Self, Error> {
         let limits = &view.host.registry.options.host_limits;
+        let lease = view
+            .lease(member, ready, &mut CallOptions::default())
+            .await?;
+        let (server, topics, lease) = match lease {
+            Lease::Shared(server) => (server.clone(), Arc::clone(&member.topics), None),
+            Lease::Own(own) => (own.server().clone(), Arc::clone(own.topics()), Some(own)),
+        };
         // The mailbox joins before anything is awaited: an update may come as soon as the server
         // agrees.
         let mailbox = Mailbox::new(limits.updates, limits.update_bytes);
-        let joined = member.topics.join(uri, mailbox, limits.watches);
+        let joined = topics.join(uri, mailbox, limits.watches);
         let mailbox = joined.ok_or_else(|| {
             let most = limits.watches;
             Error::configuration(format!(
@@ -79,13 +93,16 @@ impl Watching {
             view: view.clone(),
             member: Arc::clone(member),
             ready: Arc::clone(ready),
+            server,
+            topics,
+            lease,
             uri: uri.to_owned(),
             mailbox,
             losses: 0,
             lost_at: None,
         };
         // Kept until the server has agreed: the last one may have been closed.
-        let session = ready.server.session().await?;
+        let session = watching.server.session().await?;
         loop {
             // A refusal before the rest: it is final, and the topic is gone already.
             if let Some(refusal) = watching.mailbox.refusal() {
@@ -121,10 +138,10 @@ impl Watching {
             if let Some(refusal) = self.mailbox.refusal() {
                 return Err(self.with_context(refusal));
             }
-            match self.member.topics.why_lost() {
+            match self.topics.why_lost() {
                 // Closed on purpose: wait until a user of the host connects again.
                 Some(reason) if reason.cause == CloseCause::ByUs => self.wait_for_update().await?,
-                Some(_) if self.ready.server.live().is_none() => self.connect_again().await?,
+                Some(_) if self.server.live().is_none() => self.connect_again().await?,
                 _ => self.wait_for_update().await?,
             }
         }
@@ -147,7 +164,7 @@ impl Watching {
         self.lost_at = Some(Instant::now());
         let mut failed = None;
         loop {
-            let error = match self.ready.server.session().await {
+            let error = match self.server.session().await {
                 Ok(_) => return Ok(()),
                 Err(error) => error,
             };
@@ -189,6 +206,12 @@ impl Watching {
         tokio::select! {
             () = self.member.gone.cancelled() => {}
             () = self.view.host.registry.closing().cancelled() => {}
+            () = async {
+                match &self.lease {
+                    Some(own) => own.closing().await,
+                    None => std::future::pending().await,
+                }
+            } => {}
         }
         self.with_context(ServerErrorCause::Stopped)
     }
@@ -226,7 +249,7 @@ impl Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        self.member.topics.leave(&self.uri, &self.mailbox);
+        self.topics.leave(&self.uri, &self.mailbox);
     }
 }
 

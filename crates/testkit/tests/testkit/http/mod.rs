@@ -3,12 +3,14 @@
 mod chaos;
 mod chaos_messages;
 mod client;
+mod conformance;
 mod legacy;
 mod library;
 mod mirrored;
 mod modern;
 mod oauth;
 mod older;
+mod shapes;
 
 use switchboard_testkit::http::{Http, Server};
 use switchboard_testkit::{Eras, Options};

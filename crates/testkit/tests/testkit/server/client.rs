@@ -98,13 +98,20 @@ impl Client {
         .await;
     }
 
-    /// The next line, whatever it is; `None` when the server has ended.
-    pub(crate) async fn next_or_end(&mut self) -> Option<Value> {
+    /// The next line as it is; empty when the server has ended.
+    pub(crate) async fn next_line(&mut self) -> String {
         let mut line = String::new();
         let read = self.from_server.read_line(&mut line);
         // Longer than anything that a test waits for, even in paused time.
         let read = tokio::time::timeout(Duration::from_secs(7200), read).await;
-        if read.expect("the server said nothing").unwrap() == 0 {
+        read.expect("the server said nothing").unwrap();
+        line
+    }
+
+    /// The next line, whatever it is; `None` when the server has ended.
+    pub(crate) async fn next_or_end(&mut self) -> Option<Value> {
+        let line = self.next_line().await;
+        if line.is_empty() {
             return None;
         }
         let message: Value = serde_json::from_str(&line).unwrap();

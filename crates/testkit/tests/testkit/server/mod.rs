@@ -2,6 +2,7 @@
 
 mod catalog;
 mod client;
+mod conformance;
 mod growing;
 mod legacy;
 mod lines;

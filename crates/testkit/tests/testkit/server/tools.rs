@@ -1,7 +1,7 @@
 //! Tools that answer at once.
 
 use serde_json::json;
-use switchboard_testkit::Options;
+use switchboard_testkit::{Options, shapes};
 
 use crate::server::client::{Client, text};
 
@@ -108,5 +108,26 @@ async fn arguments_that_do_not_fit_are_refused_before_2025_11_25() {
         let mut client = Client::legacy(version, json!({})).await;
         let params = json!({"name": "echo", "arguments": {}});
         assert_eq!(client.code("tools/call", params).await, -32602);
+    }
+}
+
+#[tokio::test]
+async fn odd_results_arrive_byte_for_byte() {
+    let options = Options {
+        shapes: true,
+        ..Options::default()
+    };
+    let eras = [shapes::legacy(), shapes::modern()];
+    for (mut client, shapes) in Client::both(options).await.into_iter().zip(eras) {
+        for (index, shape) in shapes.iter().enumerate() {
+            let arguments = json!({"number": index + 1});
+            let params = json!({"name": "shape", "arguments": arguments});
+            let id = client.request("tools/call", params).await;
+            let line = client.next_line().await;
+            let expected = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{shape}}}"#);
+            assert!(line.trim_end() == expected, "{}: {line}", index + 1);
+        }
+        let arguments = json!({"number": shapes.len() + 1});
+        assert_eq!(client.call("shape", arguments).await["isError"], true);
     }
 }

@@ -1,6 +1,13 @@
 //! The owner of the terminal while a prompt runs: one thread that reads lines, commands as well as answers to
 //! questions, and prints events above the line that is being typed.
 
+mod history;
+mod plain;
+mod printer;
+mod reading;
+mod rich;
+mod type_ahead;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,24 +16,32 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::plain::Plain;
-use super::printer::Printer;
-use super::reading::Reading;
-use super::rich::{EditorSettings, Rich};
-use crate::screen::talk;
+pub use history::{IsKnown, Remembered};
+pub use printer::Printer;
+pub use rich::EditorSettings;
+pub use type_ahead::TypeAhead;
+#[cfg(unix)]
+pub use type_ahead::restore as restore_terminal;
+
+use plain::Plain;
+use reading::Reading;
+use rich::Rich;
+
+use crate::talk;
 
 /// Longest wait for the thread to release the terminal.
 const GIVING_BACK: Duration = Duration::from_secs(1);
 
 /// The kind of line to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub enum Wanted {
     /// A command, after this prompt.
     Command(String),
     /// An answer, after this question.
     Answer {
         /// Text shown before the question.
         before: String,
+        /// The question.
         question: String,
         /// True if more questions follow: a typed command waits until [`Wanted::Nothing`] is requested.
         goes_on: bool,
@@ -37,7 +52,7 @@ pub(crate) enum Wanted {
 
 /// The outcome of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Line {
+pub enum Line {
     /// A line.
     Typed(String),
     /// Ctrl-C.
@@ -47,28 +62,28 @@ pub(crate) enum Line {
 }
 
 /// A request for a line, and the channel for its outcome.
-pub(crate) struct Request {
-    pub(super) id: u64,
-    pub(super) wanted: Wanted,
-    pub(super) reply: oneshot::Sender<Line>,
+struct Request {
+    id: u64,
+    wanted: Wanted,
+    reply: oneshot::Sender<Line>,
 }
 
 impl Request {
     /// Returns true if the requester is gone.
-    pub(super) fn is_given_up(&self) -> bool {
+    fn is_given_up(&self) -> bool {
         self.reply.is_closed()
     }
 }
 
 /// A source of lines.
-pub(crate) trait ReadLine: Send {
+trait ReadLine: Send {
     /// Reads one line. Questions that arrive while a command is being typed are answered first.
     fn read(&mut self, request: &Request, requests: &Receiver<Request>) -> Line;
 }
 
 /// Handle of the thread that owns the terminal. Clones share the thread.
 #[derive(Clone)]
-pub(crate) struct Editor {
+pub struct Editor {
     requests: Sender<Request>,
     printer: Printer,
     reading: Arc<Reading>,
@@ -83,14 +98,14 @@ impl Editor {
     ///
     /// # Errors
     /// Returns the error of the system if no thread can be started.
-    pub(crate) fn start(kind: EditorKind) -> std::io::Result<Self> {
+    pub fn start(kind: EditorKind) -> std::io::Result<Self> {
         let (requests, wanted) = mpsc::channel::<Request>();
         let reading = Arc::new(Reading::default());
         let is_rich = matches!(kind, EditorKind::Rich(_));
         let (reader, printer): (Box<dyn ReadLine>, Printer) = match kind {
             EditorKind::Rich(known) => {
                 let (printer, lines) = Printer::above_a_line();
-                let rich = Rich::new(&known, &printer, lines, &reading);
+                let rich = Rich::new(known, &printer, lines, &reading);
                 (Box::new(rich), printer)
             }
             EditorKind::Plain { shows_prompt } => {
@@ -112,17 +127,17 @@ impl Editor {
     }
 
     /// Returns the printer for lines above the one that is being typed.
-    pub(crate) fn printer(&self) -> &Printer {
+    pub fn printer(&self) -> &Printer {
         &self.printer
     }
 
     /// Returns true if Ctrl-C arrives as a [`Line`] and not as a signal.
-    pub(crate) fn takes_keys(&self) -> bool {
+    pub fn takes_keys(&self) -> bool {
         self.is_rich
     }
 
     /// Reads a line. Dropping the future releases the terminal.
-    pub(crate) async fn read(&self, wanted: Wanted) -> Line {
+    pub async fn read(&self, wanted: Wanted) -> Line {
         if let (Wanted::Command(prompt), true) = (&wanted, self.is_stuck.load(Ordering::Acquire)) {
             // A read that was given up is still blocked in stdin; its line becomes the next command.
             talk(prompt);
@@ -136,12 +151,12 @@ impl Editor {
     }
 
     /// Reads a line, from a thread that may block.
-    pub(crate) fn read_blocking(&self, wanted: Wanted) -> Line {
+    pub fn read_blocking(&self, wanted: Wanted) -> Line {
         self.ask(wanted).1.blocking_recv().unwrap_or(Line::End)
     }
 
     /// Shows a text, and resumes a typed command that had to wait for questions.
-    pub(crate) fn go_on(&self, said: String) {
+    pub fn go_on(&self, said: String) {
         self.ask(Wanted::Nothing(said));
     }
 
@@ -157,7 +172,7 @@ impl Editor {
     }
 
     /// Waits until the thread has restored the terminal.
-    pub(crate) async fn close(self) {
+    pub async fn close(self) {
         let thread = self.thread.lock();
         let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
         let Self { requests, .. } = self;
@@ -200,7 +215,7 @@ fn serve(mut reader: Box<dyn ReadLine>, requests: &Receiver<Request>, stuck: Opt
 }
 
 /// The kind of line editor.
-pub(crate) enum EditorKind {
+pub enum EditorKind {
     /// With key bindings, completion and history.
     Rich(EditorSettings),
     /// Plain lines from stdin.

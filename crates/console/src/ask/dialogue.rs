@@ -6,14 +6,14 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use switchboard::spec::ServerName;
-use switchboard::text::sanitise_line;
+use switchboard_core::spec::ServerName;
+use switchboard_core::text::sanitise_line;
 use tokio::sync::{Mutex as Turn, Notify};
 
 use super::{prompt, read_line, typed_line, typing};
-use crate::live::{self, Paused};
-use crate::repl::Wanted;
-use crate::screen::talk;
+use crate::board::{self, Paused};
+use crate::editor::Wanted;
+use crate::talk;
 
 /// Held by the conversation that has the terminal. There is one terminal, so conversations take turns.
 static TURN: Turn<()> = Turn::const_new(());
@@ -23,7 +23,7 @@ static TURN: Turn<()> = Turn::const_new(());
 ///
 /// Text passed to [`say`](Self::say) is buffered and shown together with the next question, by the line
 /// editor if one is running, so that it never breaks into a line that is being typed.
-pub(crate) struct Dialogue {
+pub struct Dialogue {
     said: String,
     /// True once the line that is being typed was interrupted for a question.
     has_asked: bool,
@@ -36,31 +36,31 @@ pub(crate) struct Dialogue {
 
 impl Dialogue {
     /// Waits for the terminal, then begins a conversation.
-    pub(crate) async fn begin() -> Self {
+    pub async fn begin() -> Self {
         let turn = TURN.lock().await;
         Self {
             said: String::new(),
             has_asked: false,
             is_asking: false,
-            _paused: live::pause(),
+            _paused: board::pause(),
             _turn: turn,
         }
     }
 
     /// Begins a conversation on behalf of a server. Returns `None` if the person has left a question of this
     /// server since the last command: a server that asks again and again must not hold them.
-    pub(crate) async fn with(server: &ServerName) -> Option<Self> {
+    pub async fn with(server: &ServerName) -> Option<Self> {
         let dialogue = Self::begin().await;
         (!left_servers().contains(server.as_str())).then_some(dialogue)
     }
 
     /// Adds text to show. The caller has made it safe for the terminal.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub fn say(&mut self, text: &str) {
         self.said.push_str(text);
     }
 
     /// Adds the lines to read before an answer, sanitised and never shortened.
-    pub(crate) fn show(&mut self, lines: &[String]) {
+    pub fn show(&mut self, lines: &[String]) {
         for line in lines {
             self.say(&format!("  {}\n", sanitise_line(line)));
         }
@@ -70,7 +70,7 @@ impl Dialogue {
     /// Ctrl-C.
     ///
     /// The line is read on another thread, so nothing else waits while they think.
-    pub(crate) async fn ask(&mut self, question: &str) -> Option<String> {
+    pub async fn ask(&mut self, question: &str) -> Option<String> {
         // The buffered text goes out together with the question, in one piece.
         let before = std::mem::take(&mut self.said);
         (self.has_asked, self.is_asking) = (true, true);
@@ -134,7 +134,7 @@ impl Drop for Dialogue {
 
 /// Runs work for a server unless the person gives up their command meanwhile: a server of the legacy era does
 /// not say for which call it asks.
-pub(crate) async fn unless_given_up<T>(work: impl Future<Output = T>) -> Option<T> {
+pub async fn unless_given_up<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut given_up = pin!(GIVEN_UP.notified());
     given_up.as_mut().enable();
     tokio::select! {
@@ -146,12 +146,12 @@ pub(crate) async fn unless_given_up<T>(work: impl Future<Output = T>) -> Option<
 static GIVEN_UP: Notify = Notify::const_new();
 
 /// Gives up all work for servers that is wrapped in [`unless_given_up`].
-pub(crate) fn give_up() {
+pub fn give_up() {
     GIVEN_UP.notify_waiters();
 }
 
 /// Leaves an open question where Ctrl-C arrives as a signal and not as a key. Returns true if there was one.
-pub(crate) fn interrupt() -> bool {
+pub fn interrupt() -> bool {
     let is_open = OPEN.load(Ordering::SeqCst);
     if is_open {
         LEAVING.notify_waiters();
@@ -181,7 +181,7 @@ impl Drop for Open {
 
 /// Shows the person a line that is not a response to their command, above the line that is being typed. The
 /// caller has made it safe for the terminal.
-pub(crate) fn tell(line: &str) {
+pub fn tell(line: &str) {
     let line = match TOLD.fetch_add(1, Ordering::SeqCst) {
         told if told < MOST_TOLD => line,
         MOST_TOLD => "(further messages are hidden until the next command)",
@@ -206,12 +206,12 @@ fn left_servers() -> MutexGuard<'static, BTreeSet<String>> {
 }
 
 /// Records that the person has left a question of this server.
-pub(crate) fn leave(server: &ServerName) {
+pub fn leave(server: &ServerName) {
     left_servers().insert(server.to_string());
 }
 
 /// Begins a command: every server may ask again, and lines are counted from zero.
-pub(crate) fn begin() {
+pub fn begin() {
     left_servers().clear();
     TOLD.store(0, Ordering::SeqCst);
 }
@@ -220,11 +220,11 @@ pub(crate) fn begin() {
 static AWAY: AtomicUsize = AtomicUsize::new(0);
 
 /// Marks that another program has the terminal, and with it Ctrl-C, until it is dropped.
-pub(crate) struct Away(());
+pub struct Away(());
 
 impl Away {
     /// Hands the terminal to another program.
-    pub(crate) fn begin() -> Self {
+    pub fn begin() -> Self {
         AWAY.fetch_add(1, Ordering::SeqCst);
         Self(())
     }
@@ -237,6 +237,6 @@ impl Drop for Away {
 }
 
 /// Returns true while another program has the terminal.
-pub(crate) fn is_away() -> bool {
+pub fn is_away() -> bool {
     AWAY.load(Ordering::SeqCst) > 0
 }

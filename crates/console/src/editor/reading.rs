@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::editor::{Request, Wanted};
+use super::{Request, Wanted};
 
 /// The line that is being read.
 #[derive(Default)]
-pub(crate) struct Reading {
+pub(super) struct Reading {
     now: Mutex<ReadingState>,
     /// Breaks off the line that is being read.
     flag: Arc<AtomicBool>,
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    fn request(id: u64, wanted: Wanted) -> (Request, oneshot::Receiver<super::super::Line>) {
+    fn request(id: u64, wanted: Wanted) -> (Request, oneshot::Receiver<crate::editor::Line>) {
         let (reply, line) = oneshot::channel();
         (Request { id, wanted, reply }, line)
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use reedline::{
     FileBackedHistory, History, HistoryItem, HistoryItemId, HistorySessionId, Result, SearchQuery,
 };
-use switchboard::files;
-use switchboard::secret::{MASK, looks_secret, mask_args};
+use switchboard_core::files;
+use switchboard_core::secret::{MASK, looks_secret, mask_args};
 
 /// Maximum number of lines that are kept.
 const LINES: usize = 1000;
@@ -18,13 +18,15 @@ const LINES: usize = 1000;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Returns true if a word contains a known secret.
-pub(crate) type IsKnown = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+pub type IsKnown = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// The history file, and the check for words that must not be written to it.
 #[derive(Clone)]
-pub(crate) struct Remembered {
-    pub(crate) file: PathBuf,
-    pub(crate) is_known: IsKnown,
+pub struct Remembered {
+    /// The file.
+    pub file: PathBuf,
+    /// The check for words that contain a known secret.
+    pub is_known: IsKnown,
 }
 
 /// Opens the history. Returns `None` if the file cannot be private to its owner.

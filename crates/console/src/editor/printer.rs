@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reedline::ExternalPrinter;
 
-use crate::screen::talk;
+use crate::talk;
 
 /// Maximum number of lines that wait for their place above the typed line.
 const WAITING: usize = 256;
 
 /// Prints lines above the line that is being typed, if there is one. The caller has made them safe to show.
 #[derive(Clone)]
-pub(crate) struct Printer(Option<Arc<Above>>);
+pub struct Printer(Option<Arc<Above>>);
 
 struct Above {
     lines: SyncSender<String>,
@@ -74,7 +74,7 @@ impl Printer {
     }
 
     /// Prints a line. Never blocks: without room the line is counted.
-    pub(crate) fn print(&self, line: String) {
+    pub fn print(&self, line: String) {
         match &self.0 {
             Some(above) => {
                 let mut state = above.state.lock().unwrap_or_else(PoisonError::into_inner);

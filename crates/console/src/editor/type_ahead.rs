@@ -15,11 +15,11 @@ mod unix {
     static USUAL: Mutex<Option<Termios>> = Mutex::new(None);
 
     /// Keeps typed-ahead keys unechoed until it is dropped.
-    pub(in super::super) struct TypeAhead(());
+    pub struct TypeAhead(());
 
     impl TypeAhead {
         /// Changes the modes of the terminal. Does nothing if stdin is not a terminal.
-        pub(in super::super) fn begin() -> Self {
+        pub fn begin() -> Self {
             let stdin = rustix::stdio::stdin();
             let Ok(usual) = tcgetattr(stdin) else {
                 return Self(());
@@ -38,7 +38,7 @@ mod unix {
 
     /// Restores the terminal, if this process is in the foreground: a background process would be stopped for
     /// it.
-    pub(crate) fn restore() {
+    pub fn restore() {
         let usual = USUAL.lock().unwrap_or_else(PoisonError::into_inner).take();
         let stdin = rustix::stdio::stdin();
         if let Some(usual) = usual
@@ -99,10 +99,10 @@ mod unix {
 #[cfg(not(unix))]
 mod other {
     /// A console, which keeps typed-ahead keys without help.
-    pub(in super::super) struct TypeAhead;
+    pub struct TypeAhead;
 
     impl TypeAhead {
-        pub(in super::super) fn begin() -> Self {
+        pub fn begin() -> Self {
             Self
         }
     }
@@ -112,8 +112,10 @@ mod other {
 }
 
 #[cfg(not(unix))]
-pub(super) use other::{TypeAhead, forget};
+pub use other::TypeAhead;
+#[cfg(not(unix))]
+pub(super) use other::forget;
 #[cfg(unix)]
-pub(crate) use unix::restore;
+pub(super) use unix::forget;
 #[cfg(unix)]
-pub(super) use unix::{TypeAhead, forget};
+pub use unix::{TypeAhead, restore};

@@ -3,12 +3,12 @@
 use std::io;
 use std::sync::mpsc::Receiver;
 
-use super::editor::{Line, ReadLine, Request, Wanted};
-use crate::screen::talk;
+use super::{Line, ReadLine, Request, Wanted};
+use crate::talk;
 
 /// Reads stdin line by line.
-pub(crate) struct Plain {
-    pub(crate) shows_prompt: bool,
+pub(super) struct Plain {
+    pub(super) shows_prompt: bool,
 }
 
 impl ReadLine for Plain {

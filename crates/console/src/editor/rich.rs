@@ -8,19 +8,18 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use reedline::{
-    ColumnarMenu, EditCommand, Emacs, ExternalPrinter, Highlighter, KeyCode, KeyModifiers,
-    MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent,
-    ReedlineMenu, Signal, StyledText, default_emacs_keybindings,
+    ColumnarMenu, Completer, EditCommand, Emacs, ExternalPrinter, Highlighter, KeyCode,
+    KeyModifiers, MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch, Reedline,
+    ReedlineEvent, ReedlineMenu, Signal, StyledText, default_emacs_keybindings,
 };
 
-use super::complete::Names;
-use super::editor::{Line, ReadLine, Request, Wanted};
 use super::history::{self, Remembered};
 use super::plain::Plain;
 use super::printer::{Printer, Typing};
 use super::reading::{Instead, Reading};
-use super::terminal;
-use crate::screen::talk;
+use super::type_ahead;
+use super::{Line, ReadLine, Request, Wanted};
+use crate::talk;
 
 /// Interval at which the editor looks for lines to print.
 const LOOK: Duration = Duration::from_millis(50);
@@ -31,15 +30,18 @@ const REPLACED: Duration = Duration::from_secs(2);
 const NOTICED: Duration = Duration::from_millis(700);
 
 /// Settings of the line editor.
-pub(crate) struct EditorSettings {
-    pub(crate) names: Names,
-    pub(crate) history: Option<Remembered>,
-    pub(crate) has_colour: bool,
+pub struct EditorSettings {
+    /// Completes words of commands.
+    pub completer: Box<dyn Completer + Send>,
+    /// The history of commands; without one, nothing is remembered.
+    pub history: Option<Remembered>,
+    /// True if the terminal shows colours.
+    pub has_colour: bool,
 }
 
 /// The line editor, with separate instances for commands and for answers: answers have no history and no
 /// completion.
-pub(crate) struct Rich {
+pub(super) struct Rich {
     commands: Reedline,
     answers: Reedline,
     printer: Printer,
@@ -54,14 +56,14 @@ pub(crate) struct Rich {
 
 impl Rich {
     pub(super) fn new(
-        known: &EditorSettings,
+        settings: EditorSettings,
         printer: &Printer,
         lines: ExternalPrinter<String>,
         reading: &Arc<Reading>,
     ) -> Self {
         let base = || {
             Reedline::create()
-                .with_ansi_colors(known.has_colour)
+                .with_ansi_colors(settings.has_colour)
                 .with_poll_interval(LOOK)
                 .with_break_signal(reading.flag())
         };
@@ -78,13 +80,13 @@ impl Rich {
         let mut commands = base()
             .with_external_printer(lines)
             .with_highlighter(Box::new(TypedLine(Arc::clone(&typed))))
-            .with_completer(Box::new(known.names.clone()))
+            .with_completer(settings.completer)
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
             .with_partial_completions(true)
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .with_history_exclusion_prefix(Some(" ".to_owned()));
-        if let Some(history) = history::open(known.history.as_ref()) {
+        if let Some(history) = history::open(settings.history.as_ref()) {
             commands = commands.with_history(history);
         }
         Self {
@@ -168,7 +170,7 @@ impl Rich {
         {
             // The next keys were meant for the previous question: wait, and drop them.
             std::thread::sleep(NOTICED);
-            terminal::forget();
+            type_ahead::forget();
         }
         // Shown after the delay, directly above the question.
         talk(before);

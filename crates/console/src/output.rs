@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// A standard output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub enum Stream {
     /// stdout, for results.
     Out,
     /// stderr, for everything else.
@@ -75,10 +75,10 @@ fn queue() -> MutexGuard<'static, Queue> {
 }
 
 /// While it exists, writing queues instead of blocking.
-pub(crate) struct Queueing(());
+pub struct Queueing(());
 
 /// Switches to queued output.
-pub(crate) fn begin_queueing() -> Queueing {
+pub fn begin_queueing() -> Queueing {
     let mut queue = queue();
     queue.queueing += 1;
     if queue.mode == Mode::Direct && can_be_asked() {
@@ -104,7 +104,7 @@ impl Drop for Queueing {
 ///
 /// # Errors
 /// Returns the error of a write from here. Errors of the thread are returned by [`flush`].
-pub(crate) fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
+pub fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
     let mut queue = queue();
     match queue.mode {
         Mode::Direct => {
@@ -132,13 +132,13 @@ pub(crate) fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// Returns the first error of the writing thread, once.
-pub(crate) async fn flush() -> io::Result<()> {
+pub async fn flush() -> io::Result<()> {
     drain().await;
     queue().failure.take().map_or(Ok(()), Err)
 }
 
 /// Waits until everything is written or has failed. Cancel safe.
-pub(crate) async fn drain() {
+pub async fn drain() {
     loop {
         // Registered before the check, so that a wake-up in between is not missed.
         let mut written = std::pin::pin!(WRITTEN.notified());
@@ -155,14 +155,14 @@ pub(crate) async fn drain() {
 }
 
 /// Drops queued output.
-pub(crate) fn discard() {
+pub fn discard() {
     let mut queue = queue();
     queue.waiting.clear();
     queue.bytes = 0;
 }
 
 /// Drops queued output, and from now on everything that a reader does not take at once.
-pub(crate) fn stop() {
+pub fn stop() {
     discard();
     let mut queue = queue();
     if queue.mode == Mode::Queued {
