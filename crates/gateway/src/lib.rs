@@ -14,6 +14,8 @@
 //!   pages, names, addresses of resources, and the way back from them to a server.
 //! - `seal`: sealed texts that clients carry for us: cursors, states, session ids.
 //! - `stream`: clients on byte streams. `http`: clients over HTTP.
+//! - For the program that serves: [`setup`] has the texts for clients, `news` what is left out, `loops` finds
+//!   entries that lead back to the gateway.
 //!
 //! Nothing asks a server for its lists on behalf of a client: lists come from the catalog of the host.
 
@@ -25,18 +27,25 @@ mod gateway;
 #[cfg(feature = "http")]
 pub mod http;
 mod limits;
+mod loops;
 mod message;
+mod news;
 mod offer;
 mod options;
 mod outlet;
 mod scope;
 mod seal;
+pub mod setup;
 mod stream;
 
 pub use caller::ClientIdentity;
 pub use error::GatewayError;
 pub use gateway::Gateway;
 pub use limits::GatewayLimits;
+#[cfg(feature = "http")]
+pub use loops::leads_to;
+pub use loops::starts_gateway;
+pub use news::{LeftOutChange, LeftOutNews};
 pub use offer::{LeftOut, LeftOutReason};
 pub use options::{GatewayOptions, Profile};
 pub use scope::Scope;

@@ -80,6 +80,8 @@ pub struct GatewayLimits {
     pub instruction_bytes: usize,
     /// Longest sealed text that is opened in bytes.
     pub sealed_bytes: usize,
+    /// Time between two looks at servers that are left out.
+    pub recheck: Duration,
     /// Time that clients may keep a list for.
     pub list_ttl: Duration,
 }
@@ -124,6 +126,7 @@ impl Default for GatewayLimits {
             addresses: 100_000,
             instruction_bytes: 64 << 10,
             sealed_bytes: 1 << 20,
+            recheck: Duration::from_secs(2),
             list_ttl: Duration::from_secs(10),
         }
     }

@@ -4,6 +4,8 @@ use serde::{Serialize, Serializer};
 use switchboard::host::{State, Status};
 use switchboard::{Host, ServerName};
 
+use crate::setup::quoted;
+
 /// A server that is not offered, and what the operator can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
@@ -79,16 +81,6 @@ impl LeftOutReason {
 
 fn as_text<S: Serializer>(server: &ServerName, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(server.as_str())
-}
-
-/// The name as a shell takes it.
-fn quoted(name: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.chars().all(is_plain) && !name.starts_with('-') {
-        name.to_owned()
-    } else {
-        format!("'{}'", name.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use switchboard::policy::Caller;
 use switchboard::protocol::Raw;
@@ -119,7 +118,6 @@ pub(crate) struct Offer {
     scope: Scope,
     principal: Arc<str>,
     seal: Arc<Seal>,
-    list_ttl: Duration,
 }
 
 impl Gateway {
@@ -160,7 +158,6 @@ impl Offers {
             scope: scope.clone(),
             principal: Arc::clone(identity.shared_principal()),
             seal: Arc::clone(&self.seal),
-            list_ttl: self.limits.list_ttl,
         }))
     }
 
@@ -226,9 +223,6 @@ impl Offers {
 }
 
 impl Offer {
-    /// The `cacheScope` of everything in an offer: it was made for one caller.
-    pub(crate) const CACHE_SCOPE: &'static str = "private";
-
     /// One page of a list: the first, or the one that a cursor leads to.
     ///
     /// # Errors
@@ -297,11 +291,6 @@ impl Offer {
     /// The capabilities of the servers together, as an object.
     pub(crate) fn capabilities(&self) -> &Raw {
         &self.content.capabilities
-    }
-
-    /// The time for which clients may keep a list.
-    pub(crate) fn ttl(&self, _list: List) -> Duration {
-        self.list_ttl
     }
 
     /// The servers of the scope.
