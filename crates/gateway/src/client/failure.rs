@@ -5,15 +5,13 @@
 //! error that names the server, whether the request may have run, and for clients on this machine the
 //! next step.
 
-use switchboard::{Error, ErrorKind, explain};
-use switchboard_wire::{Era, Raw, RpcError, Version, code};
+use switchboard::{Error, ErrorKind};
+use switchboard_wire::{Era, RpcError, Version, code};
 
 use super::params::invalid;
 use super::result::Members;
 use crate::caller::ClientIdentity;
-
-/// Most steps that an error names.
-const STEPS: usize = 3;
+use crate::offer::LeftOutReason;
 
 /// The thing that a request is about.
 #[derive(Debug, Clone, Copy)]
@@ -108,21 +106,24 @@ fn gone_wrong(identity: &ClientIdentity, kind: ErrorKind, error: &Error) -> RpcE
     if let Some(server) = error.server() {
         data.text("server", server.as_str());
     }
-    data.raw(
-        "mayHaveRun",
-        if error.was_sent() { "true" } else { "false" },
-    );
-    if !identity.is_remote() {
-        let steps: Vec<String> = explain(error)
-            .steps
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        if let Ok(steps) = Raw::of(steps.get(..STEPS).unwrap_or(&steps)) {
-            data.raw("steps", steps.as_str());
-        }
+    let may_have_run = if error.was_sent() { "true" } else { "false" };
+    data.raw("mayHaveRun", may_have_run);
+    let command = error.server().and_then(|server| help(kind).command(server));
+    if let Some(command) = command.filter(|_| !identity.is_remote()) {
+        message.push_str("; what helps: ");
+        message.push_str(&command);
+        data.text("command", &command);
     }
     RpcError::with_data(code::INTERNAL_ERROR, &message, data.end_raw())
+}
+
+/// The case that has the command which helps.
+fn help(kind: ErrorKind) -> LeftOutReason {
+    match kind {
+        ErrorKind::Untrusted => LeftOutReason::NeedsApproval,
+        ErrorKind::Authorization => LeftOutReason::NeedsLogin,
+        _ => LeftOutReason::Failed,
+    }
 }
 
 /// The reason for programs, and in words that say nothing of how the server is reached.

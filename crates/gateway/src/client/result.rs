@@ -145,6 +145,23 @@ pub(super) fn replaced(object: &Raw, member: &str, value: &str) -> Raw {
     Raw::parse(&text).unwrap_or_else(|_| object.clone())
 }
 
+/// The same; a member that is not there is added at the end.
+pub(super) fn replaced_or_added(object: &Raw, member: &str, value: &str) -> Raw {
+    if object.member(member).is_some() {
+        return replaced(object, member, value);
+    }
+    let text = object.as_str();
+    let Some(rest) = text.strip_suffix('}') else {
+        return object.clone();
+    };
+    let comma = if rest.trim_ascii_end().ends_with('{') {
+        ""
+    } else {
+        ","
+    };
+    Raw::assembled(format!("{rest}{comma}\"{member}\":{value}}}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +213,10 @@ mod tests {
         let changed = replaced(&object, "a", "\"x\"");
         assert_eq!(changed.as_str(), r#"{ "a" : "x", "b":2 ,"a":"x"}"#);
         assert_eq!(replaced(&object, "c", "1"), object);
+        let added = replaced_or_added(&object, "c", "1");
+        assert_eq!(added.as_str(), r#"{ "a" : [1.0], "b":2 ,"a":{},"c":1}"#);
+        let alone = replaced_or_added(&Raw::parse("{ }").unwrap(), "c", "1");
+        assert_eq!(alone.as_str(), r#"{ "c":1}"#);
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(super) struct LegacySession {
     /// The client has said that it is ready for what belongs to no request.
     pub(super) is_ready: bool,
     pub(super) capabilities: ClientCapabilities,
+    /// It has declared that servers can ask it something.
+    pub(super) can_be_asked: bool,
     /// The level from which on the client gets log messages.
     pub(super) level: LogLevel,
 }
@@ -27,6 +29,7 @@ impl Default for LegacySession {
             version: None,
             is_ready: false,
             capabilities: ClientCapabilities::default(),
+            can_be_asked: false,
             // Until the client sets a level, the server decides.
             level: LogLevel::Info,
         }
@@ -95,7 +98,11 @@ impl Client {
                 return Err(RpcError::new(code::INVALID_REQUEST, why));
             }
             session.version = Some(version);
-            session.capabilities = capabilities.for_version(version);
+            let declared = capabilities.for_version(version);
+            session.can_be_asked = declared.roots.is_some()
+                || declared.sampling.is_some()
+                || declared.elicitation.is_some();
+            session.capabilities = declared;
         }
         let mut result = Members::new();
         result.text("protocolVersion", version.as_str());

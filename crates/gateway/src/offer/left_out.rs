@@ -67,7 +67,8 @@ fn has_changed(host: &Host, server: &ServerName) -> bool {
 }
 
 impl LeftOutReason {
-    fn command(self, server: &ServerName) -> Option<String> {
+    /// The command that helps, for the operator to run.
+    pub(crate) fn command(self, server: &ServerName) -> Option<String> {
         let verb = match self {
             Self::NeedsApproval => "trust approve",
             Self::NeedsLogin => "login",
