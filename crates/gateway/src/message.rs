@@ -54,9 +54,12 @@ impl ClientMessage {
         if text.trim_ascii_start().starts_with('[') {
             return Err(BadMessage::invalid(None, "batches are not accepted"));
         }
-        let envelope = Envelope::parse(text).map_err(|error| BadMessage {
-            id: None,
-            error: RpcError::new(code::PARSE_ERROR, &error.what),
+        let envelope = Envelope::parse(text).map_err(|error| {
+            // JSON that is no object can be parsed: it is no request.
+            let is_json = Raw::parse(text).is_ok();
+            let code = if is_json { code::INVALID_REQUEST } else { code::PARSE_ERROR };
+            let error = RpcError::new(code, &error.what);
+            BadMessage { id: None, error }
         })?;
         let too_deep = |id: Option<RequestId>| {
             let why = format!("the message is nested deeper than the limit of {depth} levels");

@@ -36,7 +36,9 @@ fn token() -> HttpAuth {
 #[tokio::test]
 async fn plain_http_off_loopback_needs_a_certificate_or_a_proxy() {
     assert_eq!(refusal(service(token(), |_| {}), "127.0.0.1:0").await, None);
-    let why = refusal(service(token(), |_| {}), "0.0.0.0:0").await.unwrap();
+    let why = refusal(service(token(), |_| {}), "0.0.0.0:0")
+        .await
+        .unwrap();
     assert!(why.contains("--behind-proxy"), "{why}");
     let proxied = service(token(), |options| options.behind_proxy = true);
     assert_eq!(refusal(proxied, "0.0.0.0:0").await, None);
@@ -44,8 +46,15 @@ async fn plain_http_off_loopback_needs_a_certificate_or_a_proxy() {
 
 #[tokio::test]
 async fn without_a_token_loopback_alone_is_served() {
-    assert_eq!(refusal(service(HttpAuth::None, |_| {}), "127.0.0.1:0").await, None);
-    let open = |proxied| service(HttpAuth::None, move |options| options.behind_proxy = proxied);
+    assert_eq!(
+        refusal(service(HttpAuth::None, |_| {}), "127.0.0.1:0").await,
+        None
+    );
+    let open = |proxied| {
+        service(HttpAuth::None, move |options| {
+            options.behind_proxy = proxied
+        })
+    };
     assert!(refusal(open(true), "0.0.0.0:0").await.is_some());
     assert!(refusal(open(false), "0.0.0.0:0").await.is_some());
     assert!(refusal(open(true), "127.0.0.1:0").await.is_some());
@@ -54,7 +63,9 @@ async fn without_a_token_loopback_alone_is_served() {
 #[tokio::test]
 async fn clients_without_a_token_are_served_if_none_is_needed() {
     let front = front_with(|http, _| http.auth = HttpAuth::None).await;
-    let answer = front.ask(&Ask::modern_echo("x").without("Authorization")).await;
+    let answer = front
+        .ask(&Ask::modern_echo("x").without("Authorization"))
+        .await;
     assert_eq!(answer.text(), "x");
 }
 
@@ -83,18 +94,32 @@ async fn pages_of_allowed_origins_may_ask() {
         .without("Authorization")
         .header("Origin", "https://app.example")
         .header("Access-Control-Request-Method", "POST")
-        .header("Access-Control-Request-Headers", "authorization, mcp-param-region, x-other");
+        .header(
+            "Access-Control-Request-Headers",
+            "authorization, mcp-param-region, x-other",
+        );
     let answer = front.ask(&preflight).await;
     assert_eq!(answer.status, 204, "{answer:?}");
     let allowed = answer.header("access-control-allow-headers").unwrap();
-    assert!(allowed.contains("Mcp-Session-Id") && allowed.contains("mcp-param-region"), "{allowed}");
+    assert!(
+        allowed.contains("Mcp-Session-Id") && allowed.contains("mcp-param-region"),
+        "{allowed}"
+    );
     assert!(!allowed.contains("x-other"), "{allowed}");
     let origin = answer.header("access-control-allow-origin");
     assert_eq!(origin, Some("https://app.example"));
     let call = Ask::modern_echo("x").header("Origin", "https://app.example");
     let answer = front.ask(&call).await;
-    assert_eq!(answer.header("access-control-allow-origin"), Some("https://app.example"));
-    assert!(answer.header("access-control-expose-headers").unwrap().contains("Mcp-Session-Id"));
+    assert_eq!(
+        answer.header("access-control-allow-origin"),
+        Some("https://app.example")
+    );
+    assert!(
+        answer
+            .header("access-control-expose-headers")
+            .unwrap()
+            .contains("Mcp-Session-Id")
+    );
     assert_eq!(answer.text(), "x");
     let foreign = preflight.replace("Origin", "https://evil.example");
     let answer = front.ask(&foreign).await;
@@ -107,7 +132,10 @@ async fn connections_over_the_cap_are_closed_at_once() {
     let front = front_with(|_, gateway| gateway.limits.connections = 2).await;
     let mut kept = [front.connect().await, front.connect().await];
     for connection in &mut kept {
-        assert_eq!(connection.ask(&Ask::new("GET", "/healthz")).await.status, 200);
+        assert_eq!(
+            connection.ask(&Ask::new("GET", "/healthz")).await.status,
+            200
+        );
     }
     let mut over = front.connect().await;
     assert_eq!(over.until_closed().await, b"");
@@ -119,7 +147,10 @@ async fn connections_over_the_cap_are_closed_at_once() {
 async fn tls_is_served_with_a_certificate_from_files() {
     let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let (cert, key) = (
+        folder.path().join("cert.pem"),
+        folder.path().join("key.pem"),
+    );
     std::fs::write(&cert, certified.cert.pem()).unwrap();
     std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
     let files = TlsFiles {
@@ -137,9 +168,14 @@ async fn tls_is_served_with_a_certificate_from_files() {
     let connector = TlsConnector::from(Arc::new(config));
     let stream = TcpStream::connect(front.address).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
-    let stream = within("TLS", connector.connect(name, stream)).await.unwrap();
+    let stream = within("TLS", connector.connect(name, stream))
+        .await
+        .unwrap();
     let mut connection = Connection::over(stream);
-    assert_eq!(connection.ask(&Ask::modern_echo("secret")).await.text(), "secret");
+    assert_eq!(
+        connection.ask(&Ask::modern_echo("secret")).await.text(),
+        "secret"
+    );
     // Plain HTTP is no TLS.
     let mut plain = front.connect().await;
     plain.send(&Ask::modern_echo("x").bytes()).await;
@@ -152,7 +188,12 @@ async fn tls_is_served_with_a_certificate_from_files() {
         key: cert,
     };
     let broken = service(token(), |options| options.tls = Some(broken));
-    assert!(refusal(broken, "127.0.0.1:0").await.unwrap().contains("tls-key"));
+    assert!(
+        refusal(broken, "127.0.0.1:0")
+            .await
+            .unwrap()
+            .contains("tls-key")
+    );
 }
 
 #[cfg(unix)]
@@ -177,9 +218,15 @@ async fn a_unix_socket_serves_the_same_user_without_a_token() {
     let mut connection = Connection::over(stream);
     let echo = Ask::modern_echo("near").without("Authorization");
     assert_eq!(connection.ask(&echo).await.text(), "near");
-    let foreign = connection.ask(&echo.clone().replace("Host", "evil.example")).await;
+    let foreign = connection
+        .ask(&echo.clone().replace("Host", "evil.example"))
+        .await;
     assert_eq!(foreign.status, 403);
-    assert_eq!(front.ask(&echo).await.status, 401, "over TCP it needs the token");
+    assert_eq!(
+        front.ask(&echo).await.status,
+        401,
+        "over TCP it needs the token"
+    );
     stop.send(()).unwrap();
     within("the end", serving).await.unwrap();
     assert!(!path.exists());

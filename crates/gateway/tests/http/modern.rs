@@ -13,12 +13,18 @@ async fn a_call_is_answered_with_one_json_text() {
     let answer = front.ask(&Ask::modern_echo("hello")).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(answer.header("content-type"), Some("application/json"));
-    assert_eq!(answer.header("content-length"), Some(answer.body.len().to_string().as_str()));
+    assert_eq!(
+        answer.header("content-length"),
+        Some(answer.body.len().to_string().as_str())
+    );
     assert_eq!(answer.session(), None);
     assert_eq!(answer.text(), "hello");
     assert_eq!(answer.json()["id"], 1);
     let answer = front.ask(&Ask::modern("server/discover", json!({}))).await;
-    assert_eq!(answer.json()["result"]["supportedVersions"], json!([MODERN]));
+    assert_eq!(
+        answer.json()["result"]["supportedVersions"],
+        json!([MODERN])
+    );
     let answer = front.ask(&Ask::modern("tools/list", json!({}))).await;
     assert!(answer.body.contains("demo__echo"), "{answer:?}");
 }
@@ -61,7 +67,8 @@ async fn the_status_tells_errors_of_the_protocol_apart() {
     let version = |version: &str| {
         let mut meta = modern_meta();
         meta["io.modelcontextprotocol/protocolVersion"] = version.into();
-        let message = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"_meta": meta}});
+        let message =
+            json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"_meta": meta}});
         let ask = Ask::post(&message).header("Mcp-Method", "tools/list");
         ask.header("MCP-Protocol-Version", version)
     };
@@ -75,9 +82,13 @@ async fn the_status_tells_errors_of_the_protocol_apart() {
 
     // Without `_meta`, the header alone says what was meant.
     let bare = Ask::legacy("tools/list", &json!({})).header("Mcp-Method", "tools/list");
-    let answer = front.ask(&bare.clone().header("MCP-Protocol-Version", MODERN)).await;
+    let answer = front
+        .ask(&bare.clone().header("MCP-Protocol-Version", MODERN))
+        .await;
     assert_eq!((answer.status, answer.code()), (400, -32602), "{answer:?}");
-    let answer = front.ask(&bare.header("MCP-Protocol-Version", "banana")).await;
+    let answer = front
+        .ask(&bare.header("MCP-Protocol-Version", "banana"))
+        .await;
     assert_eq!((answer.status, answer.code()), (400, -32022), "{answer:?}");
 
     let mut meta = modern_meta();
@@ -106,7 +117,11 @@ async fn headers_that_disagree_with_the_body_are_counted_by_client() {
     ];
     for ask in &wrong {
         let answer = front.ask(ask).await;
-        assert_eq!((answer.status, answer.code()), (400, -32020), "{ask:?} {answer:?}");
+        assert_eq!(
+            (answer.status, answer.code()),
+            (400, -32020),
+            "{ask:?} {answer:?}"
+        );
         assert_eq!(answer.json()["id"], 1);
     }
     let stats = front.service.stats();
@@ -122,7 +137,10 @@ async fn arguments_that_headers_repeat_are_compared() {
     let arguments = json!({"region": "eu", "priority": 3, "query": "q"});
     let call = json!({"name": "demo__route_request", "arguments": arguments});
     let bare = Ask::modern("tools/call", call);
-    let right = bare.clone().header("Mcp-Param-Region", "eu").header("Mcp-Param-Priority", "3");
+    let right = bare
+        .clone()
+        .header("Mcp-Param-Region", "eu")
+        .header("Mcp-Param-Priority", "3");
     let answer = front.ask(&right).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(answer.json()["result"]["isError"] != true, "{answer:?}");
@@ -135,7 +153,11 @@ async fn arguments_that_headers_repeat_are_compared() {
     ];
     for ask in &wrong {
         let answer = front.ask(ask).await;
-        assert_eq!((answer.status, answer.code()), (400, -32020), "{ask:?} {answer:?}");
+        assert_eq!(
+            (answer.status, answer.code()),
+            (400, -32020),
+            "{ask:?} {answer:?}"
+        );
     }
     assert_eq!(front.record.count("tools/call"), calls);
 }
@@ -146,10 +168,14 @@ async fn notifications_are_taken_and_answers_are_not() {
     let reached = front.record.len();
     let notice = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
         "params": {"requestId": 1, "_meta": modern_meta()}});
-    let answer = front.ask(&Ask::post(&notice).header("MCP-Protocol-Version", MODERN)).await;
+    let answer = front
+        .ask(&Ask::post(&notice).header("MCP-Protocol-Version", MODERN))
+        .await;
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
     let reply = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
-    let answer = front.ask(&Ask::post(&reply).header("MCP-Protocol-Version", MODERN)).await;
+    let answer = front
+        .ask(&Ask::post(&reply).header("MCP-Protocol-Version", MODERN))
+        .await;
     assert_eq!((answer.status, answer.code()), (400, -32600), "{answer:?}");
     assert_eq!(front.record.len(), reached);
 }
@@ -176,7 +202,9 @@ async fn a_call_that_takes_long_becomes_a_stream_with_comments() {
     .await;
     let call = json!({"name": "demo__slow_operation", "arguments": {"duration": 0.3, "steps": 1}});
     let mut connection = front.connect().await;
-    connection.send(&Ask::modern("tools/call", call).bytes()).await;
+    connection
+        .send(&Ask::modern("tools/call", call).bytes())
+        .await;
     let head = connection.head().await.unwrap();
     assert_eq!(head.status, 200, "{head:?}");
     assert_eq!(head.header("content-type"), Some("text/event-stream"));
@@ -188,20 +216,29 @@ async fn a_call_that_takes_long_becomes_a_stream_with_comments() {
     assert!(message["result"]["content"].is_array(), "{message}");
     assert_eq!(connection.event().await, None);
     // The connection is as good as new.
-    assert_eq!(connection.ask(&Ask::modern_echo("next")).await.text(), "next");
+    assert_eq!(
+        connection.ask(&Ask::modern_echo("next")).await.text(),
+        "next"
+    );
 }
 
 #[tokio::test]
 async fn closing_a_post_cancels_the_call_at_its_server() {
     for stream_after in [Duration::from_millis(1), Duration::from_secs(60)] {
         let front = front_with(|_, gateway| gateway.limits.stream_after = stream_after).await;
-        let call = json!({"name": "demo__slow_operation", "arguments": {"duration": 600, "steps": 1}});
+        let call =
+            json!({"name": "demo__slow_operation", "arguments": {"duration": 600, "steps": 1}});
         let mut connection = front.connect().await;
-        connection.send(&Ask::modern("tools/call", call).bytes()).await;
+        connection
+            .send(&Ask::modern("tools/call", call).bytes())
+            .await;
         if stream_after < Duration::from_secs(1) {
             connection.head().await.unwrap();
         }
-        until("the call to reach its server", || front.record.count("tools/call") == 1).await;
+        until("the call to reach its server", || {
+            front.record.count("tools/call") == 1
+        })
+        .await;
         assert_eq!(front.record.count("notifications/cancelled"), 0);
         drop(connection);
         until("the call to be cancelled", || {
@@ -216,15 +253,27 @@ async fn a_listen_is_acknowledged_and_ends_with_a_result_when_draining() {
     let mut front = front().await;
     let filter = json!({"notifications": {"toolsListChanged": true}});
     let mut connection = front.connect().await;
-    connection.send(&Ask::modern("subscriptions/listen", filter).bytes()).await;
+    connection
+        .send(&Ask::modern("subscriptions/listen", filter).bytes())
+        .await;
     let head = connection.head().await.unwrap();
-    assert_eq!(head.header("content-type"), Some("text/event-stream"), "{head:?}");
+    assert_eq!(
+        head.header("content-type"),
+        Some("text/event-stream"),
+        "{head:?}"
+    );
     let first = connection.event().await.unwrap().json();
-    assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
+    assert_eq!(
+        first["method"], "notifications/subscriptions/acknowledged",
+        "{first}"
+    );
     front.stop();
     let last = connection.event().await.unwrap().json();
     assert_eq!(last["id"], 1, "{last}");
-    assert_eq!(last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1, "{last}");
+    assert_eq!(
+        last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1,
+        "{last}"
+    );
     assert_eq!(connection.event().await, None);
     front.stopped().await;
 }

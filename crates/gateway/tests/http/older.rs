@@ -9,7 +9,11 @@ async fn open(front: &Front) -> (Connection, String) {
     let ask = Ask::new("GET", "/sse").header("Accept", "text/event-stream");
     stream.send(&ask.bytes()).await;
     let head = stream.head().await.unwrap();
-    assert_eq!(head.header("content-type"), Some("text/event-stream"), "{head:?}");
+    assert_eq!(
+        head.header("content-type"),
+        Some("text/event-stream"),
+        "{head:?}"
+    );
     let first = stream.event().await.unwrap();
     assert_eq!(first.name.as_deref(), Some("endpoint"));
     assert!(first.data.starts_with("/messages?sessionId="), "{first:?}");
@@ -40,7 +44,13 @@ async fn it_is_not_served_unless_it_is_asked_for() {
     let front = front().await;
     let stream = Ask::new("GET", "/sse").header("Accept", "text/event-stream");
     assert_eq!(front.ask(&stream).await.status, 404);
-    assert_eq!(front.ask(&Ask::legacy_echo("x").at("/messages?sessionId=x")).await.status, 404);
+    assert_eq!(
+        front
+            .ask(&Ask::legacy_echo("x").at("/messages?sessionId=x"))
+            .await
+            .status,
+        404
+    );
 }
 
 #[tokio::test]
@@ -52,8 +62,16 @@ async fn it_needs_the_token_and_a_session_of_the_caller() {
     assert_eq!(front.ask(&bare.without("Authorization")).await.status, 401);
     let bare = echo.clone().at(&messages).without("Authorization");
     assert_eq!(front.ask(&bare).await.status, 401);
-    for path in ["/messages", "/messages?sessionId=", "/messages?sessionId=AAAAAAAAAAAAAAAAAAAAAA"] {
-        assert_eq!(front.ask(&echo.clone().at(path)).await.status, 404, "{path}");
+    for path in [
+        "/messages",
+        "/messages?sessionId=",
+        "/messages?sessionId=AAAAAAAAAAAAAAAAAAAAAA",
+    ] {
+        assert_eq!(
+            front.ask(&echo.clone().at(path)).await.status,
+            404,
+            "{path}"
+        );
     }
     assert_eq!(front.ask(&Ask::new("GET", &messages)).await.status, 405);
     assert_eq!(front.ask(&echo.at("/sse")).await.status, 405);

@@ -34,10 +34,12 @@ impl Authenticate for Names {
 }
 
 fn for_everyone() -> Policy {
-    ["ann", "bob"].into_iter().fold(Policy::none(), |policy, name| {
-        let name = CallerId::parse(name).unwrap();
-        policy.agent(name, AgentPolicy::everything(Level::Yolo))
-    })
+    ["ann", "bob"]
+        .into_iter()
+        .fold(Policy::none(), |policy, name| {
+            let name = CallerId::parse(name).unwrap();
+            policy.agent(name, AgentPolicy::everything(Level::Yolo))
+        })
 }
 
 fn of(ask: Ask, name: &str) -> Ask {
@@ -46,12 +48,15 @@ fn of(ask: Ask, name: &str) -> Ask {
 
 #[tokio::test]
 async fn a_session_exists_for_its_own_principal_alone() {
-    let front = front_with(|http, _| http.auth = HttpAuth::Custom(std::sync::Arc::new(Names))).await;
+    let front =
+        front_with(|http, _| http.auth = HttpAuth::Custom(std::sync::Arc::new(Names))).await;
     front.host.set_policy(for_everyone());
     let opened = front.ask(&of(Ask::initialize("2025-11-25"), "ann")).await;
     let id = opened.session().unwrap().to_owned();
     let echo = Ask::legacy_echo("x").session(&id);
-    let stream = Ask::new("GET", "/mcp").header("Accept", "text/event-stream").session(&id);
+    let stream = Ask::new("GET", "/mcp")
+        .header("Accept", "text/event-stream")
+        .session(&id);
     let end = Ask::new("DELETE", "/mcp").session(&id);
     for ask in [&echo, &stream, &end] {
         let answer = front.ask(&of(ask.clone(), "bob")).await;
@@ -70,7 +75,10 @@ async fn a_cursor_of_another_principal_is_refused() {
     })
     .await;
     front.host.set_policy(for_everyone());
-    let first = front.ask(&of(Ask::modern("tools/list", json!({})), "ann")).await.json();
+    let first = front
+        .ask(&of(Ask::modern("tools/list", json!({})), "ann"))
+        .await
+        .json();
     let cursor = &first["result"]["nextCursor"];
     assert!(cursor.is_string(), "{first}");
     let next = Ask::modern("tools/list", json!({"cursor": cursor}));
@@ -85,14 +93,19 @@ async fn a_session_that_was_ended_is_gone() {
     let front = front().await;
     let id = front.session("2025-11-25").await;
     let mut stream = front.connect().await;
-    let open = Ask::new("GET", "/mcp").header("Accept", "text/event-stream").session(&id);
+    let open = Ask::new("GET", "/mcp")
+        .header("Accept", "text/event-stream")
+        .session(&id);
     stream.send(&open.bytes()).await;
     assert_eq!(stream.head().await.unwrap().status, 200);
     let end = Ask::new("DELETE", "/mcp").session(&id);
     assert_eq!(front.ask(&end).await.status, 204);
     assert_eq!(stream.event().await, None, "its stream ends");
     assert_eq!(front.ask(&end).await.status, 404);
-    assert_eq!(front.ask(&Ask::legacy_echo("x").session(&id)).await.status, 404);
+    assert_eq!(
+        front.ask(&Ask::legacy_echo("x").session(&id)).await.status,
+        404
+    );
     assert_eq!(front.ask(&Ask::new("DELETE", "/mcp")).await.status, 400);
     assert_eq!(front.service.stats().sessions, 0);
 }
@@ -107,15 +120,35 @@ async fn sessions_of_clients_that_never_come_back_end() {
     let busy = front.session("2025-11-25").await;
     // An open stream keeps a session.
     let mut stream = front.connect().await;
-    let open = Ask::new("GET", "/mcp").header("Accept", "text/event-stream").session(&busy);
+    let open = Ask::new("GET", "/mcp")
+        .header("Accept", "text/event-stream")
+        .session(&busy);
     stream.send(&open.bytes()).await;
     assert_eq!(stream.head().await.unwrap().status, 200);
-    until("the idle session to end", || front.service.stats().sessions == 1).await;
+    until("the idle session to end", || {
+        front.service.stats().sessions == 1
+    })
+    .await;
     assert_eq!(front.service.stats().sessions_expired, 1);
-    assert_eq!(front.ask(&Ask::legacy_echo("x").session(&idle)).await.status, 404);
-    assert_eq!(front.ask(&Ask::legacy_echo("x").session(&busy)).await.status, 200);
+    assert_eq!(
+        front
+            .ask(&Ask::legacy_echo("x").session(&idle))
+            .await
+            .status,
+        404
+    );
+    assert_eq!(
+        front
+            .ask(&Ask::legacy_echo("x").session(&busy))
+            .await
+            .status,
+        200
+    );
     drop(stream);
-    until("the other session to end", || front.service.stats().sessions == 0).await;
+    until("the other session to end", || {
+        front.service.stats().sessions == 0
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -80,13 +80,19 @@ impl Ask {
     /// A modern call of the tool that repeats its message.
     pub(crate) fn modern_echo(message: &str) -> Self {
         let arguments = json!({"message": message});
-        Self::modern("tools/call", json!({"name": "demo__echo", "arguments": arguments}))
+        Self::modern(
+            "tools/call",
+            json!({"name": "demo__echo", "arguments": arguments}),
+        )
     }
 
     /// A legacy call of the same tool.
     pub(crate) fn legacy_echo(message: &str) -> Self {
         let arguments = json!({"message": message});
-        Self::legacy("tools/call", &json!({"name": "demo__echo", "arguments": arguments}))
+        Self::legacy(
+            "tools/call",
+            &json!({"name": "demo__echo", "arguments": arguments}),
+        )
     }
 
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
@@ -95,7 +101,8 @@ impl Ask {
     }
 
     pub(crate) fn without(mut self, name: &str) -> Self {
-        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self.headers
+            .retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
 
@@ -121,6 +128,16 @@ impl Ask {
         self
     }
 
+    /// The request for a service that is called without a connection.
+    pub(crate) fn request(&self) -> hyper::Request<String> {
+        let mut request = hyper::Request::builder().method(self.method.as_str());
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let body = String::from_utf8(self.body.clone().unwrap_or_default()).unwrap();
+        request.uri(&self.path).body(body).unwrap()
+    }
+
     /// The head without the empty line at its end.
     pub(crate) fn head(&self) -> String {
         let mut head = format!("{} {} {}\r\n", self.method, self.path, self.version);
@@ -135,7 +152,8 @@ impl Ask {
         let mut head = self.head();
         let body = self.body.clone().unwrap_or_default();
         let lower = head.to_ascii_lowercase();
-        let says = lower.contains("\r\ncontent-length:") || lower.contains("\r\ntransfer-encoding:");
+        let says =
+            lower.contains("\r\ncontent-length:") || lower.contains("\r\ntransfer-encoding:");
         if self.body.is_some() && !says {
             head.push_str(&format!("Content-Length: {}\r\n", body.len()));
         }

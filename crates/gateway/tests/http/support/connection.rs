@@ -86,9 +86,7 @@ impl Connection {
         Self::over(TcpStream::connect(address).await.unwrap())
     }
 
-    pub(crate) fn over(
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    ) -> Self {
+    pub(crate) fn over(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Self {
         Self {
             stream: Box::new(stream),
             bytes: Vec::new(),
@@ -159,7 +157,11 @@ impl Connection {
                 }
                 if status != 100 {
                     let body = String::new();
-                    return Some(Answer { status, headers, body });
+                    return Some(Answer {
+                        status,
+                        headers,
+                        body,
+                    });
                 }
             }
         })
@@ -201,7 +203,9 @@ impl Connection {
             }
             let field = |name: &str| {
                 let mut lines = text.lines();
-                lines.find_map(|line| line.strip_prefix(name)).map(str::to_owned)
+                lines
+                    .find_map(|line| line.strip_prefix(name))
+                    .map(str::to_owned)
             };
             let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
             return Some(Event {

@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
+use switchboard::Host;
+use switchboard::catalog::ExposedNames;
 use switchboard::policy::{AgentPolicy, Level};
 use switchboard::spec::{ServerName, Settings};
 use switchboard::transport::Memory;
-use switchboard::Host;
 use switchboard_gateway::http::{HttpAuth, HttpListener, HttpOptions, HttpService, Token};
 use switchboard_gateway::{Gateway, GatewayOptions};
 use switchboard_testkit::{HeaderTools, Options};
@@ -31,7 +32,9 @@ impl Record {
 
     pub(crate) fn count(&self, method: &str) -> usize {
         let all = self.0.lock().unwrap();
-        all.iter().filter(|message| message["method"] == method).count()
+        all.iter()
+            .filter(|message| message["method"] == method)
+            .count()
     }
 
     pub(crate) fn since(&self, start: usize) -> Vec<Value> {
@@ -102,7 +105,12 @@ pub(crate) async fn front_with(
     demo.header_tools = HeaderTools::Good;
     let demo = recorded(demo, &record);
     let host = Host::builder()
-        .transport(ServerName::parse("demo").unwrap(), demo, Settings::default())
+        .exposed_names(ExposedNames::unprefixed())
+        .transport(
+            ServerName::parse("demo").unwrap(),
+            demo,
+            Settings::default(),
+        )
         .agent("gateway", AgentPolicy::everything(Level::Yolo))
         .build()
         .unwrap();
@@ -110,8 +118,13 @@ pub(crate) async fn front_with(
     assert!(status.is_ready(), "{status:?}");
     let (mut http, mut gateway) = (options(), GatewayOptions::default());
     change(&mut http, &mut gateway);
-    let service = Gateway::new(host.clone(), gateway).unwrap().http(http).unwrap();
-    let listener = HttpListener::tcp("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let service = Gateway::new(host.clone(), gateway)
+        .unwrap()
+        .http(http)
+        .unwrap();
+    let listener = HttpListener::tcp("127.0.0.1:0".parse().unwrap())
+        .await
+        .unwrap();
     let address = listener.address().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = {
