@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Notify;
 
 use crate::cache;
 use crate::exit::Exit;
@@ -13,7 +14,7 @@ use crate::log_stream::StderrLogs;
 use crate::output;
 use crate::report::{Failure, Report};
 use crate::screen::unless_gone;
-use crate::signals::Signals;
+use crate::signals::{Signals, mark_handled};
 
 /// Time that the journal has for its last lines after a signal.
 const LAST_LINES: Duration = Duration::from_millis(500);
@@ -27,8 +28,31 @@ pub(crate) fn run_until_signal(
     journal: Journal,
     work: impl Future<Output = Result<Exit, Failure>>,
 ) -> Exit {
+    run(hosting, journal, work, runtime(), None)
+}
+
+/// Runs `work` on the threads of a runtime. The first signal is passed to the work as a notification, so
+/// that it ends in good order with its own exit code; the second signal drops it.
+pub(crate) fn run_until_drained(
+    hosting: &Hosting<'_>,
+    journal: Journal,
+    work: impl Future<Output = Result<Exit, Failure>>,
+    stop: &Notify,
+) -> Exit {
+    let runtime = Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| runtime_failure(&error));
+    run(hosting, journal, work, runtime, Some(stop))
+}
+
+fn run(
+    hosting: &Hosting<'_>,
+    journal: Journal,
+    work: impl Future<Output = Result<Exit, Failure>>,
+    runtime: Result<Runtime, Failure>,
+    stop: Option<&Notify>,
+) -> Exit {
     let screen = hosting.screen;
-    let runtime = match runtime() {
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(report) => return screen.fail(&report),
     };
@@ -43,15 +67,24 @@ pub(crate) fn run_until_signal(
         let logs = StderrLogs::begin(hosting);
         let mut is_stopped = false;
         let exit = {
-            let work = pin!(logs.during(work));
+            let mut work = pin!(logs.during(work));
+            let signal = async {
+                let mut signal = signals.stopping().await;
+                if let Some(stop) = stop {
+                    stop.notify_one();
+                    mark_handled();
+                    signal = signals.stopping().await;
+                }
+                signal
+            };
             tokio::select! {
                 // A result that is ready is shown even if a signal arrived in the same moment.
                 biased;
-                done = work => match done {
+                done = &mut work => match done {
                     Ok(exit) => hosting.finish(exit),
                     Err(report) => hosting.fail(report),
                 },
-                signal = signals.stopping() => {
+                signal = signal => {
                     is_stopped = true;
                     output::stop();
                     hosting.reason.set(format!("the user's client was stopped by {}", signal.name));

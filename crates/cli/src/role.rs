@@ -5,6 +5,7 @@
 //! own stays the person.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use switchboard::policy::CallerId;
 
@@ -16,6 +17,19 @@ static ROLE: OnceLock<CallerId> = OnceLock::new();
 /// Makes the whole process act for the agent. This cannot be undone.
 pub(crate) fn set_agent(agent: &CallerId) {
     ROLE.get_or_init(|| agent.clone());
+}
+
+/// Set if stdin is a client's, who must not answer questions for the person.
+static IS_SERVING_STDIN: AtomicBool = AtomicBool::new(false);
+
+/// Keeps questions for the person away from stdin. This cannot be undone.
+pub(crate) fn serve_stdin() {
+    IS_SERVING_STDIN.store(true, Ordering::Relaxed);
+}
+
+/// Returns true if stdin belongs to a client.
+pub(crate) fn is_serving_stdin() -> bool {
+    IS_SERVING_STDIN.load(Ordering::Relaxed)
 }
 
 /// Returns the agent that the prompt belongs to, if any.

@@ -40,6 +40,16 @@ pub(crate) fn catalog(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("catalog"))
 }
 
+/// Returns the file with the token that clients of `serve` need.
+pub(crate) fn gateway_token(host: &Environment) -> Option<PathBuf> {
+    Some(state(host)?.join("gateway-token"))
+}
+
+/// Returns the folder with the last definitions of servers.
+pub(crate) fn definitions(host: &Environment) -> Option<PathBuf> {
+    Some(state(host)?.join("definitions"))
+}
+
 /// Returns the history file of the prompt.
 pub(crate) fn history(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("history"))

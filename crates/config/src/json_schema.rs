@@ -12,7 +12,9 @@ use serde_json::{Map, Value, json};
 use super::fields::{CONVERTED, FIELDS, REMARKS};
 use super::keys::{Key, Of, ValueType};
 use super::limits::LIMITS;
-use super::sections::{APPROVALS, PINS, WordSection, agents, limits, network, providers};
+use super::sections::{
+    APPROVALS, PINS, WordSection, agents, limits, network, profiles, providers,
+};
 
 /// A text in which every placeholder is one that we know.
 const TEXT: &str = r"^(?:[^$]|\$(?!\{)|\$\{(?:(?:env:)?[A-Za-z_][A-Za-z0-9_()]*(?::-[^}$]*)?|workspaceFolder(?:Basename)?|userHome|pathSeparator|/|file:[^}]+|input:[^}]+)\})*$";
@@ -69,6 +71,7 @@ pub fn json_schema() -> Value {
             "approvals": described("What an approval of a project's server is bound to", word(&APPROVALS)),
             "limits": described("What servers may use up", section(limits::KEYS)),
             "network": described("How servers at URLs are reached", section(network::KEYS)),
+            "profiles": described("Parts of the servers that `switchboard serve` offers, by name", named(section(profiles::KEYS))),
             "providers": described("Models that servers may ask; `default` names one of them", providers),
         },
         "additionalProperties": false,

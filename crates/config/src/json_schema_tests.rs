@@ -13,7 +13,7 @@ use switchboard_core::spec::Layer;
 
 use super::super::keys::{Key, Of, ValueType};
 use super::super::read::oauth;
-use super::super::sections::{agents, limits, network, providers};
+use super::super::sections::{agents, limits, network, profiles, providers};
 use super::super::shape::{TOP, USER_ONLY};
 use super::super::source::{Source, Syntax};
 use super::super::{Config, Problem, duration, size, tree};
@@ -310,6 +310,7 @@ fn the_config_reference_in_the_docs_is_the_one_that_is_generated() {
     table("### `limits`", &all(limits::KEYS), &mut page);
     table("### `limits.timeouts`", &all(limits::TIMES), &mut page);
     table("### `network`", &all(network::KEYS), &mut page);
+    table("### `profiles.NAME`", &all(profiles::KEYS), &mut page);
     table("### `providers.NAME`", &all(providers::KEYS), &mut page);
     table(
         "### `providers.NAME.scores.MODEL`",

@@ -17,10 +17,15 @@ pub struct Envelope<'a> {
     params: Option<Checked<'a>>,
     result: Option<Checked<'a>>,
     error: Option<Checked<'a>>,
-    /// True if the member `jsonrpc` is present.
-    named: bool,
+    /// The member `jsonrpc`.
+    version: Option<&'a str>,
     repeated: bool,
+    /// True if a member differs from one of ours in case alone.
+    misspelt: bool,
 }
+
+/// The members of an envelope.
+const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 /// A message, by its kind.
 #[derive(Debug)]
@@ -115,11 +120,34 @@ impl<'a> Envelope<'a> {
                 let name = serde_json::from_str::<Name<'a>>(value.as_str()).ok()?;
                 self.method.replace(name.0).is_some()
             }
-            "jsonrpc" => std::mem::replace(&mut self.named, true),
-            _ => false,
+            "jsonrpc" => self.version.replace(value.as_str()).is_some(),
+            _ => {
+                self.misspelt |= MEMBERS.iter().any(|known| known.eq_ignore_ascii_case(key));
+                false
+            }
         };
         self.repeated |= before;
         Some(())
+    }
+
+    /// Decides the kind of a message of a peer that is not to be trusted: it must say `"jsonrpc": "2.0"`,
+    /// and no member may be one of ours in another case, which some parsers take for it.
+    ///
+    /// # Errors
+    /// Fails for those, and for the reasons of [`Envelope::into_kind`].
+    pub fn into_strict_kind(self) -> Result<EnvelopeKind<'a>, EnvelopeError> {
+        let what = if self.misspelt {
+            "a member of the envelope is spelt in another case"
+        } else if self.version != Some(r#""2.0""#) {
+            "the member jsonrpc is not \"2.0\""
+        } else {
+            return self.into_kind();
+        };
+        Err(EnvelopeError {
+            id: self.id.and_then(RequestId::from_json),
+            is_rpc: true,
+            what: what.to_owned(),
+        })
     }
 
     /// Decides the kind of the message.
@@ -130,8 +158,10 @@ impl<'a> Envelope<'a> {
     pub fn into_kind(self) -> Result<EnvelopeKind<'a>, EnvelopeError> {
         // Read the id before anything can fail: an error can then still be matched to its call.
         let id = self.id.and_then(RequestId::from_json);
-        let is_rpc =
-            self.named || self.method.is_some() || self.result.is_some() || self.error.is_some();
+        let is_rpc = self.version.is_some()
+            || self.method.is_some()
+            || self.result.is_some()
+            || self.error.is_some();
         let wrong = |what: &str| EnvelopeError {
             id: id.clone(),
             is_rpc,
@@ -213,6 +243,33 @@ mod tests {
         );
         assert!(kind("[]").is_err());
         assert!(kind(r#"{"id":1.5,"method":"m"}"#).is_err());
+    }
+
+    #[test]
+    fn a_strict_reader_refuses_lookalikes_and_other_versions() {
+        let strict = |text: &str| {
+            let kind = Envelope::parse(text).unwrap().into_strict_kind();
+            kind.map(drop).map_err(|error| (error.id, error.what))
+        };
+        let id = Some(RequestId::Number(1));
+        assert_eq!(
+            strict(r#"{"jsonrpc":"2.0","id":1,"method":"m","x":1}"#),
+            Ok(())
+        );
+        for text in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","Method":"n"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","PARAMS":{}}"#,
+        ] {
+            let why = "a member of the envelope is spelt in another case".to_owned();
+            assert_eq!(strict(text), Err((id.clone(), why)));
+        }
+        for text in [
+            r#"{"id":1,"method":"m"}"#,
+            r#"{"jsonrpc":2.0,"id":1,"method":"m"}"#,
+        ] {
+            let why = "the member jsonrpc is not \"2.0\"".to_owned();
+            assert_eq!(strict(text), Err((id.clone(), why)));
+        }
     }
 
     #[test]

@@ -72,6 +72,17 @@ impl Raw {
         })
     }
 
+    /// Keeps a text that was put together from values that were checked before, without checking it again.
+    pub fn assembled(text: String) -> Self {
+        debug_assert!(Checked::new(&text).is_ok(), "not JSON: {text}");
+        let span = 0..text.len();
+        Self {
+            text: text.into(),
+            ends: None,
+            span,
+        }
+    }
+
     /// The value `null`.
     pub fn null() -> Self {
         Self::literal("null")
@@ -156,6 +167,18 @@ impl Raw {
         }
     }
 
+    /// Calls `take` with each key of an object and the text of its value, in the order they were sent;
+    /// returns false, perhaps after some calls, if this is not an object. [`Raw::part`] keeps a value.
+    pub fn each_member<'a>(&'a self, mut take: impl FnMut(&str, &'a str)) -> bool {
+        let text = self.text();
+        let end = scan::walk(text, self.start(), |key, at| {
+            let end = self.find_end(at)?;
+            take(key, text.get(at..end)?);
+            Some(end)
+        });
+        end.is_some()
+    }
+
     /// The items of an array; empty for anything else.
     pub fn items(&self) -> Vec<Raw> {
         let mut items = Vec::new();
@@ -173,7 +196,7 @@ impl Raw {
     }
 
     /// Returns a part of this value that shares its text. A slice from elsewhere is copied.
-    pub(crate) fn part(&self, slice: &str) -> Raw {
+    pub fn part(&self, slice: &str) -> Raw {
         // Find the slice by its address, which needs no search.
         let whole = self.text.as_ptr() as usize;
         let start = (slice.as_ptr() as usize).wrapping_sub(whole);
@@ -301,6 +324,17 @@ mod tests {
         assert!(Arc::ptr_eq(&raw.text, &inner.text));
         assert_eq!(raw.member("c"), Some(Raw::null()));
         assert_eq!(raw.member("d"), None);
+    }
+
+    #[test]
+    fn members_are_walked_in_the_order_that_they_were_sent() {
+        let whole = Raw::parse(r#"[{"a":{"x":[1]},"b":2,"a":3}]"#).unwrap();
+        let object = whole.items().remove(0);
+        let mut seen = Vec::new();
+        assert!(object.each_member(|key, value| seen.push((key.to_owned(), value))));
+        let expected = [("a", r#"{"x":[1]}"#), ("b", "2"), ("a", "3")];
+        assert_eq!(seen, expected.map(|(key, value)| (key.to_owned(), value)));
+        assert!(!whole.each_member(|_, _| {}));
     }
 
     #[test]

@@ -80,6 +80,13 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    // A program that serves: it adds no policy to that of the host.
+    Rule {
+        name: "switchboard-gateway",
+        ours: &["switchboard", "switchboard-wire"],
+        tests: &["switchboard-testkit"],
+        foreign: None,
+    },
     // Sharing more than the protocol would let a mistake of the client hide behind its own twin.
     Rule {
         name: "switchboard-testkit",
@@ -106,6 +113,7 @@ const RULES: &[Rule] = &[
         ours: &[
             "switchboard",
             "switchboard-console",
+            "switchboard-gateway",
             "switchboard-lock",
             "switchboard-wire",
             "switchboard-terminal",

@@ -1,7 +1,7 @@
 //! The command line: [`Cli`] and its commands.
 //!
 //! The options that all commands with servers share are in `connection`; those of each command are grouped by
-//! topic: `servers` for commands that use servers, `files` for config files and approvals, `login` for logins,
+//! topic: `servers` for commands that use servers, `serve` for the gateway, `files` for config files and approvals, `login` for logins,
 //! `policy` for agents and pinned definitions, `program` for this program itself.
 
 mod connection;
@@ -9,6 +9,7 @@ mod files;
 mod login;
 mod policy;
 mod program;
+mod serve;
 mod servers;
 
 use clap::{Parser, Subcommand};
@@ -25,6 +26,7 @@ pub(crate) use policy::{
 pub(crate) use program::{
     Completions, Era, HeaderTools, HttpAnswers, HttpTransport, Leftovers, Man, TestServer,
 };
+pub(crate) use serve::Serve;
 pub(crate) use servers::{
     Call, Context, Doctor, List, Logs, Output, Prompt, Read, Repl, ShowTool, Tools, Watch,
 };
@@ -75,6 +77,8 @@ pub(crate) enum Command {
     Logs(Logs),
     /// Watch a resource for changes.
     Watch(Watch),
+    /// Offer all servers to a client as one MCP server, over stdio or HTTP.
+    Serve(Box<Serve>),
     /// Log in to a server that uses OAuth.
     Login(Box<Login>),
     /// Log out of a server and revoke its tokens.

@@ -48,6 +48,7 @@ impl Attendant {
             connection,
             environment,
             screen,
+            ..
         } = source;
         Ok(Self {
             is_attended: Terminal::is_available(screen),

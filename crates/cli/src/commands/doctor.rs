@@ -42,6 +42,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
             connection,
             environment: &environment,
             screen: &quiet,
+            adjust: None,
         };
         let Opened { hosting, trace } = source.open(selector)?;
         let journal = Journal::open(connection.events.as_deref(), trace, &hosting)?;

@@ -23,6 +23,7 @@ pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
 pub(crate) mod resources;
+pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod test_server;
 pub(crate) mod tool;
@@ -76,6 +77,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Man(args) => manual::man(args),
         Command::TestServer(args) => test_server::run(args),
         Command::Repl(args) => repl::run(args),
+        Command::Serve(args) => serve::run(args),
     }
 }
 

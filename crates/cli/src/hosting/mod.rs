@@ -236,6 +236,7 @@ pub(crate) fn with_host(
         connection,
         environment: &environment,
         screen: &screen,
+        adjust: None,
     };
     let opened = selector.and_then(|selector| {
         // Opening starts no server: a mistake in the config fails before anything runs.

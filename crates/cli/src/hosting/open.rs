@@ -37,7 +37,12 @@ pub(crate) struct HostSource<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) environment: &'a Environment,
     pub(crate) screen: &'a Screen,
+    /// Further settings of the host, for a command that has some.
+    pub(crate) adjust: Option<&'a Adjust<'a>>,
 }
+
+/// Adds settings that depend on the config files.
+pub(crate) type Adjust<'a> = dyn Fn(HostBuilder, &ConfigFiles) -> Result<HostBuilder, Failure> + 'a;
 
 /// An opened host, and the trace that starts to be written when the work begins.
 pub(crate) struct Opened<'a> {
@@ -190,7 +195,10 @@ impl<'a> HostSource<'a> {
         let places = places(self.connection.config.as_deref(), self.environment)?;
         let files = ConfigFiles::load(&places);
         // The policy before the servers: no server is ever there without it.
-        let builder = actor.introduce(builder, &files.config, self);
+        let mut builder = actor.introduce(builder, &files.config, self);
+        if let Some(adjust) = self.adjust {
+            builder = adjust(builder, &files)?;
+        }
         files.warn(selector, actor.is_agent(), self.screen);
         // Decided before the host is built: an unknown server is an error of the command line.
         let has_demo = self.has_demo(selector, &files, &actor)?;

@@ -81,6 +81,7 @@ async fn converse(
         connection: &args.connection,
         environment,
         screen,
+        adjust: None,
     };
     let mut prompt = OpenPrompt::open(source, &editor, &names)?;
     drop(opening);

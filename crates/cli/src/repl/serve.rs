@@ -273,7 +273,10 @@ impl<'a> OpenPrompt<'a> {
         let Some(command) = &cli.command else {
             return Exit::Usage;
         };
-        if matches!(command, Command::Repl(_) | Command::TestServer(_)) {
+        if matches!(
+            command,
+            Command::Repl(_) | Command::Serve(_) | Command::TestServer(_)
+        ) {
             let report = Report::usage("this command does not run at the prompt");
             return self.fail(report);
         }

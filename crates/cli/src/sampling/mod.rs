@@ -39,6 +39,7 @@ pub(crate) fn add(
         connection,
         environment,
         screen,
+        ..
     } = source;
     let is_unasked = connection.allow_sampling;
     let may_ask = |entry: &Entry| entry.settings().sampling;

@@ -80,6 +80,7 @@ fn is_section(key: &str) -> bool {
         "limits",
         "network",
         "providers",
+        "profiles",
     ];
     sections.contains(&key)
 }

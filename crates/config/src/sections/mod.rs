@@ -1,5 +1,5 @@
 //! The sections that only the user's own file may contain: permissions of agents, audiences of servers,
-//! the treatment of changed definitions, limits, network settings and model providers.
+//! the treatment of changed definitions, limits, network settings, model providers and profiles.
 //!
 //! They are plain data here. The sections about agents contain texts with their positions: the modules
 //! that know grants and levels interpret them, and report errors as a [`Problem`] with
@@ -10,6 +10,7 @@ pub(super) mod limits;
 mod measure;
 pub(super) mod network;
 mod placed;
+pub(super) mod profiles;
 mod provider_key;
 pub(super) mod providers;
 
@@ -49,6 +50,11 @@ impl super::Config {
         &self.sections.providers
     }
 
+    /// The profiles for `switchboard serve`, from the user's own file, in order.
+    pub fn profiles(&self) -> &[ProfileSection] {
+        &self.sections.profiles
+    }
+
     /// Returns true if a section about agents could not be read at all, so that no agent may do anything.
     pub fn is_access_unclear(&self) -> bool {
         self.sections.is_unclear
@@ -66,6 +72,7 @@ pub use agents::{AgentSection, AudienceSection};
 pub use limits::LimitsSection;
 pub use network::{CertificateFile, NetworkSection, ProxySection};
 pub use placed::Placed;
+pub use profiles::ProfileSection;
 pub use provider_key::KeySection;
 pub use providers::{ProviderKind, ProviderSection, ProvidersSection, ScoresSection};
 
@@ -86,6 +93,7 @@ pub(super) struct Sections {
     pub(super) limits: LimitsSection,
     pub(super) network: NetworkSection,
     pub(super) providers: ProvidersSection,
+    pub(super) profiles: Vec<ProfileSection>,
     /// True if the permissions of agents are unknown.
     pub(super) is_unclear: bool,
 }
@@ -132,6 +140,12 @@ pub(super) fn read(root: &Node, client: Client, folder: &Path, report: &mut Repo
                 let expected = "an object with a section for each provider of models";
                 if object(key, value, expected, report).is_some() {
                     sections.providers = providers::providers(value, folder, report);
+                }
+            }
+            "profiles" => {
+                let expected = "an object with a section for each profile";
+                if object(key, value, expected, report).is_some() {
+                    sections.profiles = profiles::profiles(value, report);
                 }
             }
             _ => {}

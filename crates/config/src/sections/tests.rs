@@ -381,3 +381,48 @@ fn a_file_of_certificates_is_read_when_it_is_used_and_says_what_is_wrong() {
     std::fs::write(folder.path().join("ca.pem"), super::network::CERTIFICATE).unwrap();
     assert!(file.read().is_ok());
 }
+
+#[test]
+fn a_profile_is_read_as_it_is_written() {
+    let text = r#"{"profiles": {
+        "work": {"servers": ["git", "files"], "tools": ["git/*"], "withoutTools": ["*/push"]},
+        "all": {}
+    }}"#;
+    let config = read(text);
+    assert_eq!(config.problems(), []);
+    let texts = |list: &[crate::Placed]| -> Vec<String> {
+        list.iter().map(|placed| placed.text().to_owned()).collect()
+    };
+    let [work, all] = config.profiles() else {
+        panic!("{:?}", config.profiles());
+    };
+    assert_eq!((work.name.text(), work.is_unclear), ("work", false));
+    assert_eq!(texts(work.servers.as_deref().unwrap()), ["git", "files"]);
+    assert_eq!(texts(work.tools.as_deref().unwrap()), ["git/*"]);
+    assert_eq!(texts(&work.without_tools), ["*/push"]);
+    assert!(all.servers.is_none() && all.tools.is_none() && all.without_tools.is_empty());
+}
+
+#[test]
+fn a_profile_that_is_not_understood_is_unclear() {
+    for text in [
+        r#"{"profiles": {"a": {"tool": ["git/*"]}}}"#,
+        r#"{"profiles": {"a": {"tools": "git/*"}}}"#,
+        r#"{"profiles": {"a": {"tools": ["git"]}}}"#,
+        r#"{"profiles": {"a": {"without_tools": ["git/"]}}}"#,
+        r#"{"profiles": {"a": []}}"#,
+    ] {
+        let config = read(text);
+        assert_eq!(
+            config.problems().len(),
+            1,
+            "{text}: {:?}",
+            config.problems()
+        );
+        assert!(config.profiles()[0].is_unclear, "{text}");
+    }
+    let project = r#"{"profiles": {"a": {}}}"#;
+    let config = Config::read(project, Path::new("/p/.mcp.json"), Layer::Project);
+    assert_eq!(config.problems()[0].kind(), ProblemKind::UserOnly);
+    assert!(config.profiles().is_empty());
+}

@@ -43,6 +43,9 @@ const PROXIES: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 /// Hosts that are contacted without a proxy.
 const NO_PROXY: &[&str] = &["NO_PROXY"];
 
+/// The number of gateways above a process. Servers get it, so that a gateway among them notices.
+const DEPTH: &str = "SWITCHBOARD_DEPTH";
+
 /// The certificate and proxy variables of a process, by name.
 ///
 /// Every server receives them by default, except for a proxy with a user name in it: that one must be
@@ -71,6 +74,21 @@ impl Environment {
             .collect()
     }
 
+    /// The number of gateways that this process is a server of.
+    pub fn depth(&self) -> u32 {
+        let depth = self.get(DEPTH).map(|value| value.expose().trim().parse());
+        // What is not a number was set by something that is not us, and counts as one.
+        depth.map_or(0, |depth| depth.unwrap_or(1))
+    }
+
+    /// The environment of a gateway, whose servers are one level deeper.
+    #[must_use]
+    pub fn deeper(mut self) -> Self {
+        let depth = self.depth().saturating_add(1).to_string();
+        set(&mut self.variables, DEPTH, Secret::new(depth), Family::HERE);
+        self
+    }
+
     /// One variable.
     pub fn get(&self, name: &str) -> Option<&Secret<String>> {
         get(&self.variables, name, Family::HERE)
@@ -90,7 +108,7 @@ impl Environment {
                 set(&mut variables, name, value.clone(), family);
             }
         };
-        for name in safe(family) {
+        for name in safe(family).chain([DEPTH]) {
             pass(name, |_| true);
         }
         // A proxy URL with credentials is a secret, so it does not pass by default.
@@ -247,6 +265,14 @@ mod tests {
                 ["GITHUB_TOKEN", "HOME", "PATH"]
             );
         }
+    }
+
+    #[test]
+    fn the_depth_of_gateways_reaches_a_child_and_grows() {
+        let depth = |value: &str| host(&[("SWITCHBOARD_DEPTH", value)]).depth();
+        assert_eq!((host(&[]).depth(), depth("2"), depth("x")), (0, 2, 1));
+        let child = child(&host(&[]).deeper().deeper(), &[], Family::HERE);
+        assert_eq!(child, pairs(&[("SWITCHBOARD_DEPTH", "2")]));
     }
 
     #[test]

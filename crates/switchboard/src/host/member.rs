@@ -11,12 +11,12 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_wire::{ServerCapabilities, ServerInfo, Tool, Version};
-use tokio::sync::Mutex as Turn;
+use tokio::sync::{Mutex as Turn, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::access::MemberBaseline;
@@ -51,8 +51,19 @@ pub(super) fn revision() -> u64 {
     REVISION.load(Ordering::Acquire)
 }
 
-fn next_revision() -> u64 {
-    REVISION.fetch_add(1, Ordering::AcqRel) + 1
+/// Announces every revision after its change.
+static REVISIONS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(1));
+
+/// Returns a receiver that holds the newest revision that was announced.
+pub(super) fn watch_revision() -> watch::Receiver<u64> {
+    REVISIONS.subscribe()
+}
+
+pub(super) fn next_revision() -> u64 {
+    let revision = REVISION.fetch_add(1, Ordering::AcqRel) + 1;
+    // Two changes at once must not announce the older revision last.
+    REVISIONS.send_modify(|newest| *newest = revision.max(*newest));
+    revision
 }
 
 /// The revision of the last change of a server that prepared calls have to notice. The reader of its

@@ -216,6 +216,19 @@ impl Host {
         self.0.keeper.subscribe()
     }
 
+    /// The revision of what callers can see and use: it grows whenever lists, approved definitions, the
+    /// policy or servers change, in any host of the program. Read it before what it stands for.
+    #[doc(hidden)]
+    pub fn revision(&self) -> u64 {
+        member::revision()
+    }
+
+    /// Returns a receiver that follows [`Host::revision`].
+    #[doc(hidden)]
+    pub fn watch_revision(&self) -> watch::Receiver<u64> {
+        member::watch_revision()
+    }
+
     /// Subscribes to events, from now on.
     pub fn events(&self) -> Events {
         self.0.events.subscribe()

@@ -22,7 +22,7 @@ use tokio::sync::{Mutex as Turn, watch};
 pub(super) use pinning::MemberBaseline;
 
 use super::AccessOptions;
-use super::member::Member;
+use super::member::{Member, next_revision};
 use crate::catalog::{Catalog, PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
 use crate::error::{Context, Denial, Error, HostError};
 use crate::pins::{Mode, Pins};
@@ -104,6 +104,7 @@ impl Access {
         let mut current = self.policy.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(policy);
         drop(current);
+        next_revision();
         self.rights.send_replace(());
     }
 

@@ -1,0 +1,505 @@
+//! `switchboard serve`: offers all servers to clients as one, over stdio, HTTP or a Unix socket.
+//!
+//! stdout carries protocol messages alone, and everything for people goes to stderr. The gateway is a
+//! library: this module reads the options, words what it tells, and ends it in good order.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args as _, FromArgMatches as _};
+use switchboard::catalog::ExposedNames;
+use switchboard::config::ProfileSection;
+use switchboard::host::{HostBuilder, KeptDefinitions};
+use switchboard::policy::{AgentPolicy, Level};
+use switchboard::spec::ServerName;
+use switchboard::transport::Environment;
+use switchboard_gateway::caller::DEFAULT_AGENT;
+use switchboard_gateway::http::{
+    HttpAuth, HttpListener, HttpOptions, HttpService, TlsFiles, TokenFile,
+};
+use switchboard_gateway::setup::{self, ClientSetup};
+use switchboard_gateway::{
+    ClientIdentity, Gateway, GatewayError, GatewayOptions, LeftOutReason, Profile, Scope, leads_to,
+    starts_gateway,
+};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use crate::args::{Connection, Serve};
+use crate::exit::Exit;
+use crate::hosting::{ConfigFiles, HostSource, Hosting, Opened, Selector};
+use crate::journal::Journal;
+use crate::lifecycle::run_until_drained;
+use crate::problems;
+use crate::report::{Failure, Report};
+use crate::role;
+use crate::screen::{Screen, talk};
+use crate::state;
+
+/// Serves until the client is gone, or until a signal.
+pub(crate) fn run(args: &Serve) -> Exit {
+    let outer = Environment::of_process();
+    // Servers are one level deeper, so that a gateway among them notices.
+    let environment = outer.clone().deeper();
+    let connection = match connection(args) {
+        Ok(connection) => connection,
+        Err(report) => return Screen::plain(false).fail(&report),
+    };
+    let screen = Screen::new(&connection, &environment);
+    if outer.depth() > 0 {
+        return screen.fail(&nested());
+    }
+    if !listens(args) {
+        role::serve_stdin();
+    }
+    let adjust = |builder, files: &ConfigFiles| adjust(args, builder, files, &environment);
+    let source = HostSource {
+        connection: &connection,
+        environment: &environment,
+        screen: &screen,
+        adjust: Some(&adjust),
+    };
+    let opened = source.open(Selector::All).and_then(|opened| {
+        let Opened { hosting, trace } = opened;
+        hosting.check_files()?;
+        let gateway = gateway(args, &hosting)?;
+        let journal = Journal::open(connection.events.as_deref(), trace, &hosting)?;
+        Ok((hosting, gateway, journal))
+    });
+    match opened {
+        Ok((hosting, gateway, journal)) => {
+            let stop = Notify::new();
+            let serving = Serving {
+                args,
+                hosting: &hosting,
+                gateway: &gateway.0,
+                identity: gateway.1,
+                stop: &stop,
+            };
+            run_until_drained(&hosting, journal, serving.serve(), &stop)
+        }
+        Err(report) => screen.fail(&report),
+    }
+}
+
+/// Returns true if clients come over HTTP.
+fn listens(args: &Serve) -> bool {
+    args.http.is_some() || args.unix.is_some()
+}
+
+/// Makes the options of the connection to servers that `serve` has too.
+fn connection(args: &Serve) -> Result<Connection, Failure> {
+    let mut words: Vec<OsString> = Vec::new();
+    let mut add = |option: &str, value: OsString| words.extend([option.into(), value]);
+    if let Some(config) = &args.config {
+        add("--config", config.clone().into());
+    }
+    for fingerprint in &args.trust {
+        add("--trust", fingerprint.to_string().into());
+    }
+    if let Some(timeout) = args.timeout {
+        add("--timeout", format!("{}ms", timeout.as_millis()).into());
+    }
+    if let Some(events) = &args.events {
+        add("--events", events.clone().into());
+    }
+    for (is_set, option) in [(args.quiet, "--quiet"), (args.verbose, "--verbose")] {
+        if is_set {
+            words.push(option.into());
+        }
+    }
+    let command = clap::Command::new("serve").no_binary_name(true);
+    let matches = Connection::augment_args(command).try_get_matches_from(words);
+    let connection = matches.and_then(|matches| Connection::from_arg_matches(&matches));
+    connection.map_err(|error| Report::usage(error.to_string()))
+}
+
+/// Adds what a gateway needs to the host: names without a prefix, kept definitions, the usual agent.
+fn adjust(
+    args: &Serve,
+    builder: HostBuilder,
+    files: &ConfigFiles,
+    environment: &Environment,
+) -> Result<HostBuilder, Failure> {
+    let names = ExposedNames::unprefixed().length(args.name_length);
+    let names = names.ok_or_else(|| {
+        let (least, most) = ExposedNames::LENGTHS.into_inner();
+        Report::usage(format!(
+            "--name-length: expected a number from {least} to {most}"
+        ))
+    })?;
+    // Without the person's own file nobody knows what agents may do.
+    let mut broken = files.broken_files().iter();
+    if let Some(problem) = broken.find(|problem| !problem.layer().needs_approval()) {
+        return Err(problems::report(problem));
+    }
+    let mut builder = builder.exposed_names(names);
+    if !files.config.is_access_unclear() {
+        builder = builder.default_agent(DEFAULT_AGENT, AgentPolicy::everything(Level::Yolo));
+    }
+    if let Some(folder) = state::definitions(environment) {
+        builder = builder.kept_definitions(&KeptDefinitions::at(folder));
+    }
+    Ok(builder)
+}
+
+/// Makes the gateway and the identity of its clients.
+fn gateway(args: &Serve, hosting: &Hosting<'_>) -> Result<(Gateway, ClientIdentity), Failure> {
+    let agent = args.agent.as_ref().map_or(DEFAULT_AGENT, |id| id.as_str());
+    // Fails for an agent that no policy mentions, with what to write.
+    let caller = hosting.host.agent(agent)?.caller().clone();
+    let mut options = GatewayOptions::default();
+    if let Some(time) = args.first_list {
+        options.limits.first_list_stream = time;
+        options.limits.first_list_http = time;
+    }
+    for section in hosting.files.config.profiles() {
+        let name = section.name.text().to_owned();
+        match profile(section) {
+            Some(profile) => drop(options.profiles.insert(name, profile)),
+            None => hosting.screen.warn(&format!(
+                "the profile {name} has errors and is not served; see `switchboard config check`"
+            )),
+        }
+    }
+    let gateway = Gateway::new(hosting.host.clone(), options).map_err(configuration)?;
+    Ok((gateway, ClientIdentity::local(caller)))
+}
+
+/// Reads a profile; `None` if what it is to have is unclear.
+fn profile(section: &ProfileSection) -> Option<Profile> {
+    if section.is_unclear {
+        return None;
+    }
+    let texts = |list: &[switchboard::config::Placed]| -> Vec<String> {
+        list.iter().map(|placed| placed.text().to_owned()).collect()
+    };
+    let mut profile = Profile::default();
+    if let Some(servers) = &section.servers {
+        let names = servers
+            .iter()
+            .map(|name| ServerName::parse(name.text()).ok());
+        profile.servers = Some(names.collect::<Option<_>>()?);
+    }
+    profile.tools = section.tools.as_deref().map(texts);
+    profile.without_tools = texts(&section.without_tools);
+    Some(profile)
+}
+
+/// The parts of a gateway that serves.
+struct Serving<'a> {
+    args: &'a Serve,
+    hosting: &'a Hosting<'a>,
+    gateway: &'a Gateway,
+    identity: ClientIdentity,
+    stop: &'a Notify,
+}
+
+impl Serving<'_> {
+    async fn serve(self) -> Result<Exit, Failure> {
+        self.leave_out_gateways().await?;
+        let scope = self.scope()?;
+        let mut news = self
+            .gateway
+            .left_out_news(self.identity.clone(), scope.clone());
+        // Servers that were never seen are connected to before the first client asks for them.
+        let warming = async {
+            let view = self.hosting.host.view(self.identity.caller().clone());
+            view.connect_within(self.gateway.options().limits.first_list_stream)
+                .await;
+            loop {
+                let change = news.next().await;
+                for server in change.left_out {
+                    self.tell_left_out(&server);
+                }
+                for server in change.back {
+                    self.say(&format!("{server} is offered again"));
+                }
+            }
+        };
+        let serving = async {
+            if listens(self.args) {
+                Box::pin(self.serve_http()).await
+            } else {
+                Box::pin(self.serve_stdio(scope)).await
+            }
+        };
+        tokio::select! {
+            served = serving => served,
+            () = warming => Ok(Exit::Internal),
+        }
+    }
+
+    /// Takes entries out that lead back to a gateway of this program.
+    async fn leave_out_gateways(&self) -> Result<(), Failure> {
+        let address = self.args.http.filter(|address| address.port() != 0);
+        for entry in self.hosting.files.config.entries() {
+            let words = entry.command().into_iter().chain(entry.args());
+            let leads_here = |url| address.is_some_and(|address| leads_to(url, address));
+            if entry.url().is_some_and(leads_here) || starts_gateway(words) {
+                let name = entry.name();
+                self.say(&format!(
+                    "{name} is left out: its entry starts a gateway itself"
+                ));
+                self.hosting.host.remove(name.as_str()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of the host that is served over stdio.
+    fn scope(&self) -> Result<Scope, Failure> {
+        let (scope, kind, name) = match (&self.args.profile, &self.args.server) {
+            (Some(name), _) => (
+                Scope::Profile(name.as_str().into()),
+                "profile",
+                name.as_str(),
+            ),
+            (None, Some(name)) => (Scope::Server(name.clone()), "server", name.as_str()),
+            (None, None) => return Ok(Scope::All),
+        };
+        if self.gateway.has_scope(&self.identity, &scope) {
+            return Ok(scope);
+        }
+        let title = format!("no {kind} is called {name}");
+        let report = Report::new(Exit::Configuration, "configuration", title);
+        let known = self.gateway.options().profiles.keys().cloned();
+        let known: Vec<String> = match kind {
+            "profile" => known.collect(),
+            _ => self
+                .hosting
+                .host
+                .servers()
+                .iter()
+                .map(|it| it.name.to_string())
+                .collect(),
+        };
+        Err(if known.is_empty() {
+            report.hint("write `profiles` into your own config file: see docs/gateway.md")
+        } else {
+            report.hint(format!("known: {}", known.join(", ")))
+        })
+    }
+
+    async fn serve_stdio(&self, scope: Scope) -> Result<Exit, Failure> {
+        if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+            self.say("a client is to start this, and speaks the protocol over stdin and stdout");
+            self.tell_setups(&setup::over_stdio("switchboard", &self.words()));
+        }
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        let (gateway, identity) = (self.gateway.clone(), self.identity.clone());
+        let client = gateway.serve(input, output, identity, scope);
+        let draining = self.drain_when_told();
+        tokio::select! {
+            ended = client => ended.map_err(configuration)?,
+            () = draining => {}
+        }
+        Ok(Exit::Ok)
+    }
+
+    async fn serve_http(&self) -> Result<Exit, Failure> {
+        let (service, token) = self.service()?;
+        let mut listeners = Vec::new();
+        if let Some(address) = self.args.http {
+            let listener = HttpListener::tcp(address)
+                .await
+                .map_err(|it| listening(&it))?;
+            listeners.push(listener);
+        }
+        if let Some(path) = &self.args.unix {
+            listeners.push(listen_unix(path)?);
+        }
+        self.tell_start(&listeners, token.as_ref());
+        let told = Arc::new(tokio::sync::watch::Sender::new(false));
+        let mut serving = JoinSet::new();
+        for listener in listeners {
+            let (service, mut told) = (service.clone(), told.subscribe());
+            serving.spawn(async move {
+                let stopped = async { drop(told.wait_for(|told| *told).await) };
+                service.serve(listener, stopped).await
+            });
+        }
+        let draining = async {
+            self.stop.notified().await;
+            self.say("draining");
+            told.send_replace(true);
+            std::future::pending::<()>().await;
+        };
+        let ended = async {
+            while let Some(ended) = serving.join_next().await {
+                match ended {
+                    Ok(served) => served.map_err(|error| listening(&error))?,
+                    Err(_) => {
+                        return Err(Report::new(Exit::Internal, "internal", "serving failed"));
+                    }
+                }
+            }
+            Ok(Exit::Ok)
+        };
+        tokio::select! {
+            ended = ended => ended,
+            () = draining => Ok(Exit::Ok),
+        }
+    }
+
+    /// Lets requests in flight finish once a signal has come.
+    async fn drain_when_told(&self) {
+        self.stop.notified().await;
+        let time = self.gateway.options().limits.drain;
+        if !self.gateway.drain(time).await {
+            self.hosting
+                .screen
+                .warn("some requests did not finish in time");
+        }
+        // The stream writes its last answers and ends itself.
+        tokio::time::sleep(time).await;
+    }
+
+    /// Makes the service, and the file of the token if there is one.
+    fn service(&self) -> Result<(HttpService, Option<TokenPlace>), Failure> {
+        let args = self.args;
+        let (auth, place) = if args.no_auth || args.http.is_none() {
+            (HttpAuth::None, None)
+        } else {
+            let path = args.token_file.clone();
+            let path = path.or_else(|| state::gateway_token(&self.hosting.environment));
+            let path = path.ok_or_else(|| Report::usage("no home is known: give --token-file"))?;
+            let file = TokenFile::open(&path).map_err(|error| {
+                let title = "the token file cannot be used";
+                Report::new(Exit::Configuration, "configuration", title)
+                    .fact("the system says", error.to_string())
+            })?;
+            let new = file.new_text;
+            (HttpAuth::Token(file.token), Some(TokenPlace { path, new }))
+        };
+        let mut options = HttpOptions::with_identity(auth, self.identity.clone());
+        options.allow_hosts.clone_from(&args.allow_host);
+        options.allow_origins.clone_from(&args.allow_origin);
+        options.public_url.clone_from(&args.public_url);
+        options.behind_proxy = args.behind_proxy;
+        options.legacy_sse = args.legacy_sse;
+        if let (Some(certificates), Some(key)) = (&args.tls_cert, &args.tls_key) {
+            let (certificates, key) = (certificates.clone(), key.clone());
+            options.tls = Some(TlsFiles { certificates, key });
+        }
+        let service = self.gateway.http(options).map_err(configuration)?;
+        Ok((service, place))
+    }
+
+    fn tell_start(&self, listeners: &[HttpListener], token: Option<&TokenPlace>) {
+        let args = self.args;
+        for address in listeners.iter().filter_map(HttpListener::address) {
+            let scheme = if args.tls_cert.is_some() {
+                "https"
+            } else {
+                "http"
+            };
+            let url = match &args.public_url {
+                Some(url) => format!("{}/mcp", url.trim_end_matches('/').trim_end_matches("/mcp")),
+                None => format!("{scheme}://{address}/mcp"),
+            };
+            self.say(&format!("serving at {url}"));
+            if let Some(TokenPlace { path, new }) = token {
+                self.say(&format!("token file: {}", path.display()));
+                if let Some(token) = new {
+                    self.say(&format!("the token, shown this once: {token}"));
+                }
+            } else {
+                let screen = self.hosting.screen;
+                screen.warn("no token is asked for: every program on this machine can use it");
+            }
+            let file = token.map(|token| token.path.as_path());
+            self.tell_setups(&setup::over_http(&url, file));
+            if let Some(file) = file {
+                self.say(&format!("for the others: {}", setup::export_token(file)));
+            }
+        }
+        if let Some(path) = &args.unix {
+            self.say(&format!("serving on the socket {}", path.display()));
+        }
+    }
+
+    fn tell_setups(&self, setups: &[ClientSetup]) {
+        for ClientSetup {
+            client, text, file, ..
+        } in setups
+        {
+            let place = file.map(|file| format!(" ({file})")).unwrap_or_default();
+            self.say(&format!(
+                "{client}{place}:\n    {}",
+                text.replace('\n', "\n    ")
+            ));
+        }
+    }
+
+    fn tell_left_out(&self, server: &switchboard_gateway::LeftOut) {
+        let why = match server.reason {
+            LeftOutReason::NeedsApproval => "it is not approved",
+            LeftOutReason::NeedsLogin => "it needs a login",
+            LeftOutReason::Changed => "what it offers has changed since it was approved",
+            _ => "it cannot be used",
+        };
+        let command = server.command.as_deref().unwrap_or_default();
+        let name = &server.server;
+        self.hosting
+            .screen
+            .warn(&format!("{name} is left out, because {why}: {command}"));
+    }
+
+    /// The words of this command line after the program, for a client's config.
+    fn words(&self) -> Vec<String> {
+        std::env::args().skip(1).collect()
+    }
+
+    /// Tells the person something, unless they want errors alone.
+    fn say(&self, text: &str) {
+        if !self.hosting.screen.is_quiet() {
+            let lines = text.lines().map(switchboard::text::sanitise_line);
+            let lines: Vec<_> = lines.collect();
+            talk(&format!("switchboard: {}\n", lines.join("\n")));
+        }
+    }
+}
+
+/// The file of the token, and its text if it was made just now.
+struct TokenPlace {
+    path: PathBuf,
+    new: Option<String>,
+}
+
+#[cfg(unix)]
+fn listen_unix(path: &std::path::Path) -> Result<HttpListener, Failure> {
+    HttpListener::unix(path).map_err(|error| listening(&error))
+}
+
+#[cfg(not(unix))]
+fn listen_unix(_: &std::path::Path) -> Result<HttpListener, Failure> {
+    Err(Report::usage("--unix: this system has no Unix sockets"))
+}
+
+fn nested() -> Failure {
+    let title = "this is a server of another `switchboard serve`";
+    let report = Report::new(Exit::Configuration, "configuration", title);
+    report.hint("remove the entry that starts it from the config file")
+}
+
+/// The report of a gateway that cannot be made as it is asked for.
+fn configuration(error: GatewayError) -> Failure {
+    match error {
+        GatewayError::Io(error) => {
+            let report = Report::new(Exit::Internal, "internal", "serving failed");
+            report.fact("the system says", error.to_string())
+        }
+        error => Report::new(Exit::Configuration, "configuration", error.to_string()),
+    }
+}
+
+/// The report of an address or a socket that cannot be served.
+fn listening(error: &GatewayError) -> Failure {
+    let exit = match error {
+        GatewayError::Io(_) => Exit::Connect,
+        _ => Exit::Configuration,
+    };
+    Report::new(exit, "listen", error.to_string())
+}

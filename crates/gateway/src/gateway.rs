@@ -1,0 +1,74 @@
+//! The gateway: the host, its options, and what all clients share.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use switchboard::Host;
+
+use crate::drain::Drain;
+use crate::error::GatewayError;
+use crate::offer::Offers;
+use crate::options::GatewayOptions;
+use crate::seal::Seal;
+
+/// The servers of a host, offered as one server.
+///
+/// Clones share everything. The host stays the program's: shutting it down is not the gateway's affair.
+#[derive(Clone)]
+pub struct Gateway(pub(crate) Arc<Shared>);
+
+/// What all clients share.
+pub(crate) struct Shared {
+    pub(crate) host: Host,
+    pub(crate) options: GatewayOptions,
+    pub(crate) offers: Offers,
+    pub(crate) seal: Seal,
+    pub(crate) drain: Drain,
+    first_list: OnceLock<Instant>,
+}
+
+impl Shared {
+    /// The time at which a client first listed something.
+    pub(crate) fn first_list(&self) -> Instant {
+        *self.first_list.get_or_init(Instant::now)
+    }
+}
+
+impl Gateway {
+    /// Makes a gateway in front of a host. Nothing is started or served yet.
+    ///
+    /// # Errors
+    /// Fails if the options cannot be used.
+    pub fn new(host: Host, options: GatewayOptions) -> Result<Self, GatewayError> {
+        let offers = Offers::new(&host, &options)?;
+        let seal = Seal::new(options.limits.sealed_bytes)?;
+        Ok(Self(Arc::new(Shared {
+            host,
+            options,
+            offers,
+            seal,
+            drain: Drain::default(),
+            first_list: OnceLock::new(),
+        })))
+    }
+
+    /// The host whose servers are offered.
+    pub fn host(&self) -> &Host {
+        &self.0.host
+    }
+
+    /// The options that it was made with.
+    pub fn options(&self) -> &GatewayOptions {
+        &self.0.options
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway")
+            .field("name", &self.0.options.name)
+            .field("host", &self.0.host)
+            .finish_non_exhaustive()
+    }
+}

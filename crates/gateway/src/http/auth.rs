@@ -1,0 +1,199 @@
+//! Who a client over HTTP is.
+
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hyper::header::{AUTHORIZATION, HeaderValue};
+use hyper::{HeaderMap, StatusCode};
+use ring::digest::{SHA256, digest};
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+use super::options::HttpAuth;
+use crate::caller::ClientIdentity;
+use crate::error::GatewayError;
+
+/// Bytes of a token that we make.
+const TOKEN_BYTES: usize = 32;
+/// The challenge for a request without a token.
+const CHALLENGE: &str = "Bearer realm=\"switchboard\"";
+/// The challenge for a request with a wrong one.
+const INVALID: &str = "Bearer realm=\"switchboard\", error=\"invalid_token\"";
+
+/// The other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Peer {
+    /// A TCP connection.
+    Tcp {
+        /// The client's address.
+        remote: SocketAddr,
+        /// The address that it connected to.
+        local: SocketAddr,
+    },
+    /// A Unix socket of the same user: the kernel has said so.
+    SameUser,
+}
+
+/// The parts of a request that say who sent it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Credentials<'a> {
+    /// All headers.
+    pub headers: &'a HeaderMap,
+    /// The path of the URL, which may name a profile or a server.
+    pub path: &'a str,
+    /// The other end of the connection, if the program told it.
+    pub peer: Option<Peer>,
+}
+
+/// A refusal to serve a client.
+#[derive(Debug, Clone)]
+pub struct AuthRefusal {
+    /// 401 for a missing or wrong credential, 403 for one that is not enough.
+    pub status: StatusCode,
+    /// The value of `WWW-Authenticate`.
+    pub challenge: Option<HeaderValue>,
+    /// The reason, for the client.
+    pub why: String,
+}
+
+/// The future of an [`Authenticate`].
+pub type AuthFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<ClientIdentity, AuthRefusal>> + Send + 'a>>;
+
+/// Decides who a client is. It is asked once for each request, before the body is read.
+pub trait Authenticate: Send + Sync + 'static {
+    /// Names the client, or refuses it.
+    fn authenticate<'a>(&'a self, credentials: Credentials<'a>) -> AuthFuture<'a>;
+}
+
+/// A bearer token. Only its SHA-256 is kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token([u8; 32]);
+
+impl Token {
+    /// Takes a token's text.
+    ///
+    /// # Errors
+    /// Fails for a token of fewer than 16 characters, or with characters that no header can carry.
+    pub fn new(text: &str) -> Result<Self, GatewayError> {
+        let is_usable = text.len() >= 16 && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_usable {
+            return Err(GatewayError::Option {
+                option: "token",
+                why: "a token has at least 16 letters, digits and signs, and no spaces".to_owned(),
+            });
+        }
+        Ok(Self(sha256(text.as_bytes())))
+    }
+
+    /// Makes the text of a new token: 256 random bits in URL-safe base64.
+    ///
+    /// # Errors
+    /// Fails if the system has no random numbers.
+    pub fn generate() -> Result<String, GatewayError> {
+        let mut bytes = [0; TOKEN_BYTES];
+        let random = SystemRandom::new().fill(&mut bytes);
+        random.map_err(|_| std::io::Error::other("the system gave no random numbers"))?;
+        Ok(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// Compares digests: the time says nothing about the token.
+    fn matches(&self, text: &[u8]) -> bool {
+        let theirs = sha256(text);
+        let pairs = self.0.iter().zip(theirs);
+        pairs.fold(0, |all, (ours, theirs)| all | (ours ^ theirs)) == 0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+fn sha256(text: &[u8]) -> [u8; 32] {
+    let mut out = [0; 32];
+    for (out, byte) in out.iter_mut().zip(digest(&SHA256, text).as_ref()) {
+        *out = *byte;
+    }
+    out
+}
+
+/// Names the client of a request, or refuses it.
+pub(super) async fn identify(
+    auth: &HttpAuth,
+    usual: &ClientIdentity,
+    credentials: Credentials<'_>,
+) -> Result<ClientIdentity, AuthRefusal> {
+    if credentials.peer == Some(Peer::SameUser) {
+        return Ok(usual.clone());
+    }
+    match auth {
+        HttpAuth::None => Ok(usual.clone()),
+        HttpAuth::Token(token) => match bearer(credentials.headers) {
+            Some(text) if token.matches(text) => Ok(usual.clone()),
+            Some(_) => Err(unauthorized(INVALID, "the token is wrong")),
+            None => Err(unauthorized(
+                CHALLENGE,
+                "a token is needed: Authorization: Bearer TOKEN",
+            )),
+        },
+        HttpAuth::Custom(rule) => rule.authenticate(credentials).await,
+    }
+}
+
+fn unauthorized(challenge: &'static str, why: &str) -> AuthRefusal {
+    AuthRefusal {
+        status: StatusCode::UNAUTHORIZED,
+        challenge: Some(HeaderValue::from_static(challenge)),
+        why: why.to_owned(),
+    }
+}
+
+/// The token of a request; `None` without exactly one `Authorization: Bearer`.
+pub fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return None;
+    };
+    let (scheme, token) = value.as_bytes().split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_matches_itself_alone() {
+        let text = Token::generate().unwrap();
+        assert_eq!(text.len(), 43);
+        let token = Token::new(&text).unwrap();
+        assert!(token.matches(text.as_bytes()));
+        for wrong in ["", &text[1..], &format!("{text}x"), &text.to_lowercase()] {
+            assert!(!token.matches(wrong.as_bytes()), "{wrong}");
+        }
+        assert_eq!(format!("{token:?}"), "Token(..)");
+    }
+
+    #[test]
+    fn short_tokens_and_tokens_with_spaces_are_refused() {
+        assert!(Token::new("0123456789abcde").is_err());
+        assert!(Token::new("0123456789abcdef").is_ok());
+        assert!(Token::new("0123456789 abcdef").is_err());
+    }
+
+    #[test]
+    fn two_authorization_headers_are_no_token() {
+        let mut headers = HeaderMap::new();
+        headers.append(AUTHORIZATION, HeaderValue::from_static("bEARER abc"));
+        assert_eq!(bearer(&headers), Some(&b"abc"[..]));
+        headers.append(AUTHORIZATION, HeaderValue::from_static("Bearer abd"));
+        assert_eq!(bearer(&headers), None);
+    }
+}

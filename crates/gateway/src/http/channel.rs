@@ -1,0 +1,273 @@
+//! Messages on their way to a client over HTTP.
+//!
+//! A channel is one queue of messages with at most one reader, the stream of events that a client
+//! reads. Messages that were read may be kept for a while, so that a client whose connection broke can
+//! resume behind the last one that it saw. Writing never waits; what does not fit is dropped and
+//! counted, or, if it must arrive, ends the stream.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+
+use super::stats::Counters;
+use crate::outlet::{Outlet, Priority};
+
+/// The bounds of a channel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChannelBounds {
+    /// Most messages that wait for the reader.
+    pub(super) waiting: usize,
+    /// Most bytes that wait for the reader, as long as more than one message does.
+    pub(super) waiting_bytes: usize,
+    /// Most messages that are kept after they were read.
+    pub(super) kept: usize,
+    /// Most bytes that are kept after they were read.
+    pub(super) kept_bytes: usize,
+}
+
+/// One queue of messages with one reader.
+pub(super) struct Channel {
+    /// Its number in the session; part of the ids of its events.
+    number: u32,
+    bounds: ChannelBounds,
+    counters: Arc<Counters>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Messages that were read and are kept, then those that wait.
+    messages: VecDeque<Bytes>,
+    /// The count of read messages at the front.
+    read: usize,
+    read_bytes: usize,
+    waiting_bytes: usize,
+    /// The number of the first message in `messages`, from 1 once there is any.
+    before: u64,
+    /// The current reader. Readers with an older number have been replaced.
+    reader: u32,
+    has_reader: bool,
+    waker: Option<Waker>,
+    /// No message comes after those that are there.
+    is_ended: bool,
+    /// The client cannot be reached any more: nothing is kept.
+    is_closed: bool,
+}
+
+/// A message that was asked for again is not kept any more, or never was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NotKept;
+
+/// The right to read a channel, until another reader replaces this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reader(u32);
+
+impl Channel {
+    pub(super) fn new(number: u32, bounds: ChannelBounds, counters: &Arc<Counters>) -> Arc<Self> {
+        Arc::new(Self {
+            number,
+            bounds,
+            counters: Arc::clone(counters),
+            state: Mutex::default(),
+        })
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing under this lock can stop halfway.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the caller the reader, in place of an earlier one, whose stream ends.
+    ///
+    /// With `after`, it reads again from behind that message; otherwise it reads what waits.
+    ///
+    /// # Errors
+    /// Fails if a message after `after` is not kept any more; the earlier reader stays.
+    pub(super) fn attach(&self, after: Option<u64>) -> Result<Reader, NotKept> {
+        let mut state = self.state();
+        if let Some(after) = after {
+            state.rewind(after)?;
+        }
+        state.reader = state.reader.wrapping_add(1);
+        state.has_reader = true;
+        let earlier = state.waker.take();
+        let reader = Reader(state.reader);
+        drop(state);
+        if let Some(earlier) = earlier {
+            earlier.wake();
+        }
+        Ok(reader)
+    }
+
+    /// Ends the reading of one reader. The messages stay for the next one.
+    pub(super) fn detach(&self, reader: Reader) {
+        let mut state = self.state();
+        if state.reader == reader.0 {
+            state.has_reader = false;
+            state.waker = None;
+        }
+    }
+
+    /// The next message and its number; `None` at the end, or if another reader has taken over.
+    pub(super) fn poll_next(
+        &self,
+        reader: Reader,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<(u64, Bytes)>> {
+        let mut state = self.state();
+        if state.reader != reader.0 || state.is_closed {
+            return Poll::Ready(None);
+        }
+        if let Some(next) = state.take_next(self.bounds) {
+            return Poll::Ready(Some(next));
+        }
+        if state.is_ended {
+            return Poll::Ready(None);
+        }
+        if !state
+            .waker
+            .as_ref()
+            .is_some_and(|waker| waker.will_wake(cx.waker()))
+        {
+            state.waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Ready once a message waits; wakes the task of `cx` until then.
+    pub(super) fn poll_waiting(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if state.messages.len() > state.read || state.is_closed {
+            return Poll::Ready(());
+        }
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Returns true if messages wait for a reader.
+    pub(super) fn has_waiting(&self) -> bool {
+        let state = self.state();
+        state.messages.len() > state.read
+    }
+
+    /// Adds the last message, whatever waits before it, and ends the channel.
+    pub(super) fn finish(&self, message: Option<Bytes>) {
+        let mut state = self.state();
+        if let Some(message) = message
+            && !state.is_closed
+            && !state.is_ended
+        {
+            state.waiting_bytes += message.len();
+            state.messages.push_back(message);
+        }
+        state.is_ended = true;
+        state.wake();
+    }
+
+    /// Ends the channel at once: its client is gone, and nothing is kept.
+    pub(super) fn close(&self) {
+        let mut state = self.state();
+        state.close();
+        state.wake();
+    }
+}
+
+impl State {
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    fn close(&mut self) {
+        self.is_closed = true;
+        self.messages = VecDeque::new();
+        (self.read, self.read_bytes, self.waiting_bytes) = (0, 0, 0);
+    }
+
+    /// Takes the next waiting message, and forgets old ones over the bounds.
+    fn take_next(&mut self, bounds: ChannelBounds) -> Option<(u64, Bytes)> {
+        let message = self.messages.get(self.read)?.clone();
+        self.read += 1;
+        self.read_bytes += message.len();
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(message.len());
+        let number = self
+            .before
+            .saturating_add(u64::try_from(self.read).unwrap_or(u64::MAX));
+        while self.read > bounds.kept || self.read_bytes > bounds.kept_bytes {
+            let Some(oldest) = self.messages.pop_front() else {
+                break;
+            };
+            self.read -= 1;
+            self.read_bytes = self.read_bytes.saturating_sub(oldest.len());
+            self.before += 1;
+        }
+        Some((number, message))
+    }
+
+    /// Makes the messages behind `after` wait again.
+    fn rewind(&mut self, after: u64) -> Result<(), NotKept> {
+        let read = after.checked_sub(self.before).ok_or(NotKept)?;
+        let read = usize::try_from(read).map_err(|_| NotKept)?;
+        // A message that was never read cannot have been seen.
+        if read > self.read {
+            return Err(NotKept);
+        }
+        self.read = read;
+        let bytes = |messages: &mut dyn Iterator<Item = &Bytes>| messages.map(Bytes::len).sum();
+        self.read_bytes = bytes(&mut self.messages.iter().take(read));
+        self.waiting_bytes = bytes(&mut self.messages.iter().skip(read));
+        Ok(())
+    }
+}
+
+impl Outlet for Channel {
+    fn send(&self, message: Bytes, priority: Priority) -> bool {
+        let mut state = self.state();
+        if state.is_closed || state.is_ended {
+            return false;
+        }
+        let waiting = state.messages.len().saturating_sub(state.read);
+        let bytes = state.waiting_bytes.saturating_add(message.len());
+        let is_full =
+            waiting >= self.bounds.waiting || (waiting > 0 && bytes > self.bounds.waiting_bytes);
+        if is_full && priority == Priority::CanDrop {
+            self.counters.dropped(1);
+            return false;
+        }
+        if is_full && state.has_reader {
+            // The client does not read, and must not miss this: its stream ends.
+            self.counters.dropped(1);
+            state.close();
+            state.wake();
+            return false;
+        }
+        if is_full {
+            // Nothing reads: the oldest make room.
+            let oldest = state.read;
+            let lost = state.messages.remove(oldest);
+            let lost = lost.map_or(0, |lost| lost.len());
+            state.waiting_bytes = state.waiting_bytes.saturating_sub(lost);
+            self.counters.dropped(1);
+        }
+        state.waiting_bytes = state.waiting_bytes.saturating_add(message.len());
+        state.messages.push_back(message);
+        state.wake();
+        true
+    }
+
+    fn is_closed(&self) -> bool {
+        let state = self.state();
+        state.is_closed || state.is_ended
+    }
+}
+
+#[cfg(test)]
+#[path = "channel_tests.rs"]
+mod tests;

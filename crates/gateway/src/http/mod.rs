@@ -1,0 +1,58 @@
+//! The gateway over HTTP: both eras at one URL, over TCP, TLS and Unix sockets.
+//!
+//! ```no_run
+//! use switchboard_gateway::Gateway;
+//! use switchboard_gateway::http::{HttpAuth, HttpListener, HttpOptions, TokenFile};
+//!
+//! # async fn serve(gateway: Gateway) -> Result<(), Box<dyn std::error::Error>> {
+//! let token = TokenFile::open("/home/me/.local/state/switchboard/gateway-token".as_ref())?;
+//! let service = gateway.http(HttpOptions::new(HttpAuth::Token(token.token))?)?;
+//! let listener = HttpListener::tcp("127.0.0.1:8808".parse()?).await?;
+//! service.serve(listener, std::future::pending()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A request passes `origin` (is it meant for us at all), `route`, `auth` (who sends it) and the checks of
+//! `service`, before its body is read and parsed, once. `modern` answers a request that says all about
+//! itself; `agreement` compares its headers with its body. `legacy` answers those of `sessions`, and
+//! `older` is the transport of 2024-11-05.
+//!
+//! An answer is one JSON text if nothing comes before it. Otherwise it is a stream of events (`events`)
+//! that reads a `channel`; channels of sessions keep what was read, so that clients can resume.
+//!
+//! `serve` accepts connections from a `listener`, within bounds of their number and of every wait, and
+//! drains them at the end.
+
+mod agreement;
+mod auth;
+mod body;
+mod channel;
+mod events;
+mod legacy;
+mod listener;
+mod modern;
+mod older;
+mod options;
+mod origin;
+mod respond;
+mod route;
+mod serve;
+mod service;
+mod sessions;
+mod socket;
+mod stats;
+mod tls;
+mod token_file;
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+mod unix_user;
+
+pub use auth::{AuthFuture, AuthRefusal, Authenticate, Credentials, Peer, Token, bearer};
+pub use body::HttpBody;
+pub use listener::HttpListener;
+pub use options::{HttpAuth, HttpOptions, TlsFiles};
+pub use service::HttpService;
+pub use stats::{HttpStats, RefusalReason};
+pub use token_file::TokenFile;

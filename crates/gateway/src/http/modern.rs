@@ -1,0 +1,421 @@
+//! Requests of the modern era, each of which says all about itself.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::StatusCode;
+use hyper::header::USER_AGENT;
+use rustc_hash::FxHashMap;
+use switchboard::policy::Caller;
+use switchboard_wire::{Raw, RpcError, Version, code, meta};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::agreement::{
+    self, METHOD, Mark, Mismatch, PROTOCOL_VERSION, SESSION_ID, check_arguments, check_request,
+};
+use super::channel::{Channel, ChannelBounds};
+use super::events::{Answer, Ending, EventStream, Work};
+use super::respond::{self, HttpResponse};
+use super::service::Exchange;
+use super::stats::RefusalReason;
+use crate::client::Client;
+use crate::gateway::Gateway;
+use crate::limits::GatewayLimits;
+use crate::message::{BadMessage, ClientMessage, ClientRequest, Reply};
+use crate::outlet::{Outlet, Priority};
+use crate::scope::Scope;
+
+/// Most clients that are remembered: one for each principal and scope.
+const CLIENTS: usize = 4096;
+
+/// The clients of modern requests: one for each principal in each scope.
+pub(super) struct ModernClients {
+    gateway: Gateway,
+    by_principal: Mutex<FxHashMap<Arc<str>, Vec<Arc<ModernClient>>>>,
+}
+
+/// All modern requests of one principal in one scope.
+pub(super) struct ModernClient {
+    caller: Caller,
+    scope: Scope,
+    client: Arc<Client>,
+    marks: Mutex<Marks>,
+}
+
+/// The marked arguments of tools, by name; made anew when tools may have changed.
+struct Marks {
+    changes: watch::Receiver<u64>,
+    by_tool: FxHashMap<String, Arc<[Mark]>>,
+}
+
+/// Takes what belongs to no request: nothing does in this era.
+struct Nowhere;
+
+impl Outlet for Nowhere {
+    fn send(&self, _: Bytes, _: Priority) -> bool {
+        false
+    }
+
+    fn is_closed(&self) -> bool {
+        false
+    }
+}
+
+impl ModernClients {
+    pub(super) fn new(gateway: &Gateway) -> Self {
+        Self {
+            gateway: gateway.clone(),
+            by_principal: Mutex::default(),
+        }
+    }
+
+    /// The client of a request; `None` if the scope does not exist for it.
+    fn find(&self, exchange: &Exchange<'_>) -> Option<Arc<ModernClient>> {
+        let (caller, principal) = (exchange.identity.caller(), exchange.identity.principal());
+        let known = |all: &FxHashMap<Arc<str>, Vec<Arc<ModernClient>>>| {
+            let mut theirs = all.get(principal)?.iter();
+            let is_it = |known: &&Arc<ModernClient>| {
+                known.scope == exchange.scope && known.caller == *caller
+            };
+            theirs.find(is_it).cloned()
+        };
+        let lock = || {
+            self.by_principal
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(known) = known(&lock()) {
+            return Some(known);
+        }
+        // Names in paths are the client's: nothing is remembered of parts that do not exist.
+        if !exchange.scope_exists() {
+            return None;
+        }
+        let identity = exchange.identity.clone();
+        let scope = exchange.scope.clone();
+        let client = Client::new(&self.gateway, identity, scope.clone(), Arc::new(Nowhere));
+        let made = Arc::new(ModernClient {
+            caller: caller.clone(),
+            scope,
+            client,
+            marks: Mutex::new(Marks {
+                changes: self.gateway.0.offers.watch(),
+                by_tool: FxHashMap::default(),
+            }),
+        });
+        let mut all = lock();
+        if let Some(known) = known(&all) {
+            return Some(known);
+        }
+        if all.values().map(Vec::len).sum::<usize>() >= CLIENTS {
+            all.retain(|_, theirs| {
+                theirs.retain(|client| Arc::strong_count(client) > 1);
+                !theirs.is_empty()
+            });
+        }
+        let principal = Arc::clone(exchange.identity.shared_principal());
+        all.entry(principal).or_default().push(Arc::clone(&made));
+        Some(made)
+    }
+
+    /// Forgets all clients, which the caller then closes.
+    pub(super) fn remove_all(&self) -> Vec<Arc<Client>> {
+        let mut all = self
+            .by_principal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let clients = all.drain().flat_map(|(_, theirs)| theirs);
+        clients.map(|known| Arc::clone(&known.client)).collect()
+    }
+}
+
+impl ModernClient {
+    /// The marked arguments of a tool. A tool that does not exist has none.
+    fn marks(&self, exchange: &Exchange<'_>, tool: &str) -> Option<Arc<[Mark]>> {
+        {
+            let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+            if marks.changes.has_changed().unwrap_or(true) {
+                marks.changes.borrow_and_update();
+                marks.by_tool.clear();
+            }
+            if let Some(known) = marks.by_tool.get(tool) {
+                return Some(Arc::clone(known));
+            }
+        }
+        let offers = &exchange.shared.gateway.0.offers;
+        let handle = offers
+            .current(exchange.identity, &exchange.scope)?
+            .tool(tool)?;
+        let found = agreement::find_marks(handle.tool().input_schema().raw());
+        let found: Arc<[Mark]> = found.into();
+        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        marks.by_tool.insert(tool.to_owned(), Arc::clone(&found));
+        Some(found)
+    }
+}
+
+/// Returns true if a message is meant to be modern, rightly or wrongly.
+pub(super) fn is_modern(exchange: &Exchange<'_>, message: &ClientMessage) -> bool {
+    let says_so = |params: Option<&Raw>| {
+        let meta = params.and_then(|params| params.member("_meta"));
+        meta.is_some_and(|meta| meta.member(meta::PROTOCOL_VERSION).is_some())
+    };
+    let is_in_body = match message {
+        ClientMessage::Request(request) if request.method == "initialize" => return false,
+        ClientMessage::Request(request) => says_so(request.params.as_ref()),
+        ClientMessage::Notification { params, .. } => says_so(params.as_ref()),
+        ClientMessage::Answer { .. } => false,
+    };
+    if is_in_body {
+        return true;
+    }
+    match exchange.header(&PROTOCOL_VERSION) {
+        // The names of versions sort by time, and this is the newest with a handshake.
+        Some(version) if version > Version::NEWEST_LEGACY.as_str().as_bytes() => {
+            // A session says what an unknown version means.
+            is_version(version) || exchange.header(&SESSION_ID).is_none()
+        }
+        Some(_) => false,
+        None => exchange.header(&METHOD).is_some() && exchange.header(&SESSION_ID).is_none(),
+    }
+}
+
+fn is_version(text: &[u8]) -> bool {
+    let known = str::from_utf8(text)
+        .ok()
+        .and_then(|text| text.parse::<Version>().ok());
+    known.is_some_and(|version| version.era() == switchboard_wire::Era::Modern)
+}
+
+/// Answers a modern POST.
+pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> HttpResponse {
+    let request = match message {
+        ClientMessage::Request(request) => request,
+        // No notification of a client means anything over HTTP in this era: closing a POST cancels it.
+        ClientMessage::Notification { .. } => return respond::empty(StatusCode::ACCEPTED),
+        ClientMessage::Answer { .. } => {
+            let why = "clients answer nothing in this version";
+            let error = RpcError::new(code::INVALID_REQUEST, why);
+            return exchange.bad(&BadMessage { id: None, error });
+        }
+    };
+    if let Err(error) = check_envelope(exchange, &request) {
+        return refuse(exchange, request, error);
+    }
+    let Some(client) = exchange.shared.modern.find(exchange) else {
+        return exchange.no_scope();
+    };
+    if request.method == "tools/call"
+        && let Some(name) = request.name()
+        && let Some(marks) = client.marks(exchange, &name)
+        && let Err(mismatch) = check_arguments(&exchange.head.headers, &marks, &request)
+    {
+        let error = mismatch_error(exchange, &request, &mismatch);
+        return refuse(exchange, request, error);
+    }
+    answer(exchange, &client.client, request).await
+}
+
+/// Checks what every modern request says about itself, and the headers that repeat it.
+fn check_envelope(exchange: &Exchange<'_>, request: &ClientRequest) -> Result<(), RpcError> {
+    let headers = &exchange.head.headers;
+    let meta = request.meta();
+    let member = |key| meta.as_ref().and_then(|meta| meta.member(key));
+    let said = member(meta::PROTOCOL_VERSION).and_then(|version| version.as_text());
+    let Some(version) = said else {
+        // A version that is only in the header tells what the client meant.
+        if let Some(version) = exchange.header(&PROTOCOL_VERSION)
+            && !is_version(version)
+        {
+            return Err(unsupported(exchange, &String::from_utf8_lossy(version)));
+        }
+        return Err(missing(meta::PROTOCOL_VERSION));
+    };
+    if member(meta::CLIENT_CAPABILITIES).is_none() {
+        return Err(missing(meta::CLIENT_CAPABILITIES));
+    }
+    // Headers first: a version that they do not repeat is not to be relied on.
+    if let Err(mismatch) = check_request(headers, request, &version) {
+        return Err(mismatch_error(exchange, request, &mismatch));
+    }
+    if !is_version(version.as_bytes()) {
+        return Err(unsupported(exchange, &version));
+    }
+    Ok(())
+}
+
+fn missing(key: &str) -> RpcError {
+    let why = format!("_meta lacks {key}");
+    RpcError::new(code::INVALID_PARAMS, &why)
+}
+
+fn unsupported(exchange: &Exchange<'_>, requested: &str) -> RpcError {
+    exchange.shared.counters.refused(RefusalReason::Version);
+    let data = serde_json::json!({
+        "supported": [Version::NEWEST_MODERN.as_str()],
+        "requested": requested,
+    });
+    let data = Raw::of(&data).unwrap_or_else(|_| Raw::null());
+    RpcError::with_data(
+        code::UNSUPPORTED_VERSION,
+        "unsupported protocol version",
+        data,
+    )
+}
+
+/// Counts a mismatch under the name of the client: strictness must not hide that a client in use is wrong.
+fn mismatch_error(
+    exchange: &Exchange<'_>,
+    request: &ClientRequest,
+    mismatch: &Mismatch,
+) -> RpcError {
+    let info = request
+        .meta()
+        .and_then(|meta| meta.member(meta::CLIENT_INFO));
+    let name = info.and_then(|info| info.member("name")?.as_text());
+    let agent = exchange.header(&USER_AGENT).map(String::from_utf8_lossy);
+    let name = name.as_deref().or(agent.as_deref()).unwrap_or("unnamed");
+    exchange.shared.counters.mismatch(name);
+    let why = format!("header {} {}", mismatch.header, mismatch.why);
+    RpcError::new(code::HEADER_MISMATCH, &why)
+}
+
+fn refuse(exchange: &Exchange<'_>, request: ClientRequest, error: RpcError) -> HttpResponse {
+    let status = match error.code() {
+        code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
+        _ => {
+            exchange.shared.counters.refused(RefusalReason::Body);
+            StatusCode::BAD_REQUEST
+        }
+    };
+    respond::json(status, Reply::new(request.id, Err(error)).to_bytes())
+}
+
+/// Answers a request: JSON if the answer is all there is, a stream of its events otherwise.
+async fn answer(
+    exchange: &Exchange<'_>,
+    client: &Arc<Client>,
+    request: ClientRequest,
+) -> HttpResponse {
+    let limits = exchange.limits();
+    let shared = exchange.shared;
+    let channel = Channel::new(0, bounds(limits), &shared.counters);
+    let is_listen = request.method == "subscriptions/listen";
+    let ending = is_listen.then(|| Ending {
+        draining: Box::pin(shared.draining.clone().cancelled_owned()),
+        message: Some(end_of_listen(&request)),
+    });
+    let work: Work = {
+        let (client, outlet) = (Arc::clone(client), Arc::clone(&channel));
+        Box::pin(async move {
+            let outlet: Arc<dyn Outlet> = outlet;
+            let reply = client
+                .handle(ClientMessage::Request(request), &outlet)
+                .await?;
+            let status = reply
+                .outcome
+                .as_ref()
+                .map_or_else(status_of, |_| StatusCode::OK);
+            let text = reply.to_bytes();
+            Some(Answer { status, text })
+        })
+    };
+    match first(work, &channel, limits.stream_after).await {
+        First::Answer(answer) if !channel.has_waiting() => match answer {
+            Some(answer) => respond::json(answer.status, answer.text),
+            None => respond::refusal(StatusCode::BAD_REQUEST, "the request was cancelled"),
+        },
+        First::Answer(answer) => {
+            channel.finish(answer.map(|answer| answer.text));
+            stream(&channel, limits, None, ending)
+        }
+        First::Other(work) => stream(&channel, limits, Some(work), ending),
+    }
+}
+
+/// What came first of a request.
+pub(super) enum First {
+    /// The answer, or the end without one.
+    Answer(Option<Answer>),
+    /// Something else, or nothing for long enough.
+    Other(Work),
+}
+
+/// Runs work until it is done, something is sent before its answer, or `patience` is over.
+pub(super) async fn first(mut work: Work, channel: &Channel, patience: Duration) -> First {
+    let mut clock = None;
+    let done = poll_fn(|cx| {
+        if let Poll::Ready(answer) = work.as_mut().poll(cx) {
+            return Poll::Ready(Some(answer));
+        }
+        // What is answered at once needs no clock.
+        let clock = clock.get_or_insert_with(|| Box::pin(sleep(patience)));
+        if channel.poll_waiting(cx).is_ready() || clock.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(None);
+        }
+        Poll::Pending
+    });
+    match done.await {
+        Some(answer) => First::Answer(answer),
+        None => First::Other(work),
+    }
+}
+
+fn stream(
+    channel: &Arc<Channel>,
+    limits: &GatewayLimits,
+    work: Option<Work>,
+    ending: Option<Ending>,
+) -> HttpResponse {
+    // Nothing has read it, so the start is still there.
+    let Ok(reader) = channel.attach(None) else {
+        return respond::refusal(StatusCode::INTERNAL_SERVER_ERROR, "the stream has ended");
+    };
+    let mut events = EventStream::new(Arc::clone(channel), reader, limits.keep_alive);
+    if let Some(work) = work {
+        events = events.running(work);
+    }
+    if let Some(ending) = ending {
+        events = events.ending(ending);
+    }
+    respond::events(events)
+}
+
+/// The answer to `subscriptions/listen` when the gateway ends it.
+fn end_of_listen(request: &ClientRequest) -> Bytes {
+    let id = Raw::of(&request.id).unwrap_or_else(|_| Raw::null());
+    let result = format!(
+        r#"{{"resultType":"complete","_meta":{{"{}":{}}}}}"#,
+        meta::SUBSCRIPTION_ID,
+        id.as_str(),
+    );
+    let result = Raw::parse(&result).unwrap_or_else(|_| Raw::empty_object());
+    Reply::new(request.id.clone(), Ok(result)).to_bytes()
+}
+
+/// Nothing of a modern stream can be asked for again.
+fn bounds(limits: &GatewayLimits) -> ChannelBounds {
+    ChannelBounds {
+        waiting: limits.outbox,
+        waiting_bytes: limits.message_bytes,
+        kept: 0,
+        kept_bytes: 0,
+    }
+}
+
+/// The status of an answer that is an error. 2026-07-28, HTTP: errors of the protocol have one of their own.
+fn status_of(error: &RpcError) -> StatusCode {
+    match error.code() {
+        code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        code::HEADER_MISMATCH
+        | code::MISSING_CLIENT_CAPABILITY
+        | code::UNSUPPORTED_VERSION
+        | code::INVALID_REQUEST
+        | code::PARSE_ERROR => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}

@@ -1,0 +1,95 @@
+//! The limits of one client.
+
+use serde_json::{Value, json};
+use switchboard_gateway::{Gateway, GatewayOptions};
+
+use crate::support::{Does, Era, Front, Script, With as _, answering, builder, text};
+
+async fn limited(script: &Script, set: impl FnOnce(&mut GatewayOptions)) -> Gateway {
+    let host = builder().with("one", script.memory()).build().unwrap();
+    host.connect_all().await;
+    let mut options = GatewayOptions::default();
+    set(&mut options);
+    Gateway::new(host, options).unwrap()
+}
+
+fn limit(what: &str, most: usize) -> Value {
+    let message = format!("too many {what}: at most {most} at a time");
+    json!({"code": -32603, "message": message, "data": {"reason": "limit", "limit": most}})
+}
+
+#[tokio::test]
+async fn a_request_over_the_limit_is_refused_and_nothing_is_lost() {
+    let script = Script::new(Era::Legacy, &["wait", "go"], |request| {
+        if request["params"]["name"] == "wait" {
+            return Vec::new();
+        }
+        vec![Does::Result(text("gone").to_string())]
+    });
+    let gateway = limited(&script, |options| options.limits.in_flight = 3).await;
+    let mut front = Front::legacy(&gateway).await;
+    let mut other = Front::legacy(&gateway).await;
+    let mut waiting = Vec::new();
+    for _ in 0..3 {
+        waiting.push(front.begin("tools/call", json!({"name": "one__wait"})).await);
+    }
+    script.heard("tools/call", 3).await;
+    let refused = front.ask("tools/call", json!({"name": "one__go"})).await;
+    assert_eq!(refused["error"], limit("requests", 3));
+    // The limit is of one client, and what needs no server is answered all the same.
+    let answer = other.ask("tools/call", json!({"name": "one__go"})).await;
+    assert_eq!(answer["result"], text("gone"));
+    assert_eq!(front.ask("ping", Value::Null).await["result"], json!({}));
+    front.tell("notifications/cancelled", json!({"requestId": waiting[0]})).await;
+    let answer = front.ask("tools/call", json!({"name": "one__go"})).await;
+    assert_eq!(answer["result"], text("gone"));
+}
+
+#[tokio::test]
+async fn subscriptions_and_listens_have_limits_of_their_own() {
+    let script = Script::new(Era::Legacy, &[], answering("x"));
+    let gateway = limited(&script, |options| {
+        (options.limits.subscriptions, options.limits.listens) = (1, 1);
+    });
+    let gateway = gateway.await;
+    let mut front = Front::legacy(&gateway).await;
+    let uri = json!({"uri": "file:///a"});
+    assert_eq!(front.ask("resources/subscribe", uri.clone()).await["result"], json!({}));
+    // The same again is no other subscription.
+    assert_eq!(front.ask("resources/subscribe", uri.clone()).await["result"], json!({}));
+    let other = front.ask("resources/subscribe", json!({"uri": "file:///b"})).await;
+    assert_eq!(other["error"], limit("subscriptions", 1));
+    let uris = json!({"resourceSubscriptions": ["file:///a"], "toolsListChanged": true});
+    front.begin_modern("subscriptions/listen", json!({"notifications": uris})).await;
+    let agreed = front.notice("notifications/subscriptions/acknowledged").await;
+    assert_eq!(agreed["params"]["notifications"], json!({"toolsListChanged": true}));
+    let second = front.ask_modern("subscriptions/listen", json!({"notifications": {}})).await;
+    assert_eq!(second["error"], limit("listens", 1));
+    assert_eq!(front.ask("resources/unsubscribe", uri).await["result"], json!({}));
+    script.heard("resources/unsubscribe", 1).await;
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_does_not_hold_up_another() {
+    let script = Script::new(Era::Legacy, &["big"], |_| {
+        vec![Does::Result(text(&"x".repeat(100_000)).to_string())]
+    });
+    let gateway = limited(&script, |_| {}).await;
+    let mut slow = Front::legacy(&gateway).await;
+    for _ in 0..40 {
+        slow.begin("tools/call", json!({"name": "one__big"})).await;
+    }
+    script.heard("tools/call", 40).await;
+    let mut other = Front::legacy(&gateway).await;
+    for _ in 0..5 {
+        let answer = other.ask("tools/call", json!({"name": "one__big"})).await;
+        assert!(answer["result"].is_object());
+    }
+    // Once it reads, all its answers are there.
+    let mut ids = Vec::new();
+    while ids.len() < 40 {
+        ids.push(slow.read().await["id"].as_i64().unwrap());
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, (2..=41).collect::<Vec<_>>());
+}

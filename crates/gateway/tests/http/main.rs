@@ -1,0 +1,18 @@
+//! The gateway over HTTP, from outside: raw connections to a real listener, with a host behind it whose
+//! servers record what reaches them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+mod drain;
+mod hostile;
+mod legacy;
+mod listeners;
+mod modern;
+mod older;
+mod resume;
+mod sessions;
+mod support;
