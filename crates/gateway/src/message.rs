@@ -57,7 +57,11 @@ impl ClientMessage {
         let envelope = Envelope::parse(text).map_err(|error| {
             // JSON that is no object can be parsed: it is no request.
             let is_json = Raw::parse(text).is_ok();
-            let code = if is_json { code::INVALID_REQUEST } else { code::PARSE_ERROR };
+            let code = if is_json {
+                code::INVALID_REQUEST
+            } else {
+                code::PARSE_ERROR
+            };
             let error = RpcError::new(code, &error.what);
             BadMessage { id: None, error }
         })?;

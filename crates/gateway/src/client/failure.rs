@@ -52,7 +52,7 @@ pub(super) fn failure(
     error: &Error,
 ) -> RpcError {
     if let Some(rpc) = error.rpc() {
-        return of_server(version, rpc);
+        return of_server(version, subject, rpc);
     }
     match error.kind() {
         ErrorKind::NotFound => subject.unknown(version),
@@ -65,8 +65,15 @@ pub(super) fn failure(
 }
 
 /// The server's own error, with a code that the client's version has.
-fn of_server(version: Version, rpc: &RpcError) -> RpcError {
+fn of_server(version: Version, subject: Subject<'_>, rpc: &RpcError) -> RpcError {
+    let names_uri = || rpc.data().is_some_and(|data| data.member("uri").is_some());
     let code = match (version.era(), rpc.code()) {
+        // 2026-07-28, resources: "not found" is this code, with the address in the data.
+        (Era::Legacy, code::INVALID_PARAMS)
+            if matches!(subject, Subject::Resource(_)) && names_uri() =>
+        {
+            code::RESOURCE_NOT_FOUND
+        }
         // 2026-07-28: servers must not use the first any more, and do not know the second.
         (Era::Modern, code::RESOURCE_NOT_FOUND) => code::INVALID_PARAMS,
         (Era::Modern, code::URL_ELICITATION_REQUIRED) => code::INTERNAL_ERROR,

@@ -98,7 +98,8 @@ impl Client {
         else {
             return;
         };
-        if *level < from {
+        // A message that belongs to one client has gone to it.
+        if *level < from || log.is_relayed {
             return;
         }
         let mut params = Members::new();

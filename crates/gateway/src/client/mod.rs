@@ -59,6 +59,8 @@ pub(crate) struct Client {
     in_flight: InFlight,
     questions: Questions,
     subscriptions: Subscriptions,
+    /// The newest offer, and the revision of the host before it was made.
+    offer: Mutex<Option<(u64, Arc<Offer>)>>,
     /// What goes on as long as the client is there.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -92,6 +94,7 @@ impl Client {
             session: Mutex::default(),
             in_flight: InFlight::default(),
             subscriptions: Subscriptions::default(),
+            offer: Mutex::default(),
             tasks: Mutex::default(),
         })
     }
@@ -152,8 +155,20 @@ impl Client {
 
     /// What the client is offered now.
     fn offer(&self) -> Result<Arc<Offer>, RpcError> {
+        // The revision before the offer: a change in between makes the next request look again.
+        let now = self.gateway.0.host.revision();
+        let mut newest = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((revision, offer)) = &*newest
+            && *revision == now
+        {
+            return Ok(Arc::clone(offer));
+        }
         let offer = self.gateway.0.offers.current(&self.identity, &self.scope);
-        offer.ok_or_else(|| RpcError::new(code::INTERNAL_ERROR, "nothing is served here any more"))
+        let offer = offer.ok_or_else(|| {
+            RpcError::new(code::INTERNAL_ERROR, "nothing is served here any more")
+        })?;
+        *newest = Some((now, Arc::clone(&offer)));
+        Ok(offer)
     }
 
     async fn answer(

@@ -27,6 +27,7 @@ struct InFlightState {
 struct Running {
     cancel: oneshot::Sender<()>,
     reason: CancelReason,
+    is_listen: bool,
 }
 
 /// A request in flight. It is not in flight any more once this is dropped.
@@ -95,14 +96,14 @@ impl InFlight {
         } else {
             CancelReason::default()
         };
-        if is_listen {
-            state.listens += 1;
-        } else {
-            state.count += 1;
-        }
+        *state.counter(is_listen) += 1;
         if by_id {
-            let reason = reason.clone();
-            state.by_id.insert(id.clone(), Running { cancel, reason });
+            let running = Running {
+                cancel,
+                reason: reason.clone(),
+                is_listen,
+            };
+            state.by_id.insert(id.clone(), running);
         }
         Ok(Ticket {
             requests: self,
@@ -116,8 +117,14 @@ impl InFlight {
     /// Cancels a request, for the client's reason. One that is not in flight any more is no error: the
     /// two messages may have crossed.
     pub(super) fn cancel(&self, id: &RequestId, reason: Option<String>) {
-        let Some(running) = self.state().by_id.remove(id) else {
-            return;
+        let running = {
+            let mut state = self.state();
+            let Some(running) = state.by_id.remove(id) else {
+                return;
+            };
+            // Its place is free at once: the next message may be another request.
+            *state.counter(running.is_listen) -= 1;
+            running
         };
         if let Some(reason) = reason {
             running.reason.set(reason);
@@ -133,9 +140,19 @@ impl InFlight {
             state.closed = true;
             std::mem::take(&mut state.by_id)
         };
-        for (_, Running { cancel, reason }) in running {
+        for (_, Running { cancel, reason, .. }) in running {
             reason.set("the client has gone");
             cancel.send(()).ok();
+        }
+    }
+}
+
+impl InFlightState {
+    fn counter(&mut self, is_listen: bool) -> &mut usize {
+        if is_listen {
+            &mut self.listens
+        } else {
+            &mut self.count
         }
     }
 }
@@ -144,16 +161,16 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         self.cancelled.close();
         let mut state = self.requests.state();
-        if self.is_listen {
-            state.listens -= 1;
-        } else {
-            state.count -= 1;
-        }
-        // One that was cancelled is forgotten already, and its id may be in use again.
-        if let Some(id) = &self.id
-            && state.by_id.get(id).is_some_and(|it| it.cancel.is_closed())
-        {
-            state.by_id.remove(id);
+        let is_counted = match &self.id {
+            // One that was cancelled is not counted any more, and its id may be in use again.
+            Some(id) => {
+                let is_ours = state.by_id.get(id).is_some_and(|it| it.cancel.is_closed());
+                is_ours && state.by_id.remove(id).is_some()
+            }
+            None => true,
+        };
+        if is_counted {
+            *state.counter(self.is_listen) -= 1;
         }
     }
 }
@@ -211,8 +228,9 @@ mod tests {
         let mut first = requests.begin(&id, by_id(9)).unwrap();
         requests.cancel(&id, Some("changed my mind".to_owned()));
         assert_eq!(first.cancelled.try_recv(), Ok(()));
-        let mut second = requests.begin(&id, by_id(9)).unwrap();
+        let mut second = requests.begin(&id, by_id(1)).unwrap();
         drop(first);
+        assert!(requests.begin(&RequestId::from(2), by_id(1)).is_err());
         requests.cancel(&id, None);
         assert_eq!(second.cancelled.try_recv(), Ok(()));
     }

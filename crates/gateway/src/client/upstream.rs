@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock, Weak};
 use std::time::Duration;
 
+use switchboard::host::{ClientConnections, ClientOptions, ClientSink};
 use switchboard::session::{CallOptions, CallSink, Callbacks, CancelReason, InputRelay};
 use switchboard::{Error, ServerName, ToolCall, ToolHandle, ToolRef, View};
 use switchboard_wire::{
@@ -27,19 +28,29 @@ static NO_CAPABILITIES: LazyLock<Option<Arc<InputRelay>>> =
 
 /// The servers, as one client uses them.
 pub(super) struct Upstream {
-    /// What the client may see and use.
+    /// What the client may see and use, over its connections.
     pub(super) view: View,
+    /// Those that it does not share with other clients.
+    connections: ClientConnections,
 }
 
 impl Upstream {
     pub(super) fn new(
         gateway: &Gateway,
         identity: &ClientIdentity,
-        _client: &Weak<Client>,
-        _outlet: &Arc<dyn Outlet>,
+        client: &Weak<Client>,
+        outlet: &Arc<dyn Outlet>,
     ) -> Self {
-        let view = gateway.0.host.view(identity.caller().clone());
-        Self { view }
+        let host = &gateway.0.host;
+        let mut options = ClientOptions::default();
+        options.respond = Arc::new(AskClient::new(client, outlet));
+        options.log_sink = Some(Arc::new(OwnLogs(Weak::clone(client))));
+        let connections = host.client_connections(options);
+        let view = host.view(identity.caller().clone());
+        Self {
+            view: view.with_connections(&connections),
+            connections,
+        }
     }
 
     /// The options of one request.
@@ -97,7 +108,9 @@ impl Upstream {
         arguments: Raw,
         options: CallOptions,
     ) -> <ToolCall<'a> as IntoFuture>::IntoFuture {
-        tool.call_raw(arguments).options(options).into_future()
+        // The handle is shared by all clients, and has no connections of its own.
+        let call = tool.call_raw(arguments).options(options);
+        call.connections(&self.connections).into_future()
     }
 
     /// Asks the host about a tool that is not offered, by the name that the client knows. Nothing is started.
@@ -114,12 +127,19 @@ impl Upstream {
     }
 
     /// The client has other roots.
-    pub(super) fn roots_changed(&self) {}
+    pub(super) fn roots_changed(&self) {
+        self.connections.roots_changed();
+    }
 
     /// The client wants log messages from this level on.
-    pub(super) fn set_log_level(&self, _level: LogLevel) {}
+    pub(super) fn set_log_level(&self, level: LogLevel) {
+        self.connections.set_log_level(level);
+    }
 
-    pub(super) async fn close(&self) {}
+    /// Ends the client's own connections.
+    pub(super) async fn close(&self) {
+        self.connections.close().await;
+    }
 }
 
 impl Client {
@@ -186,23 +206,48 @@ impl CallSink for ToClient {
     }
 
     fn log(&self, params: &Raw) {
-        let read = LoggingMessageParams::from_raw(params);
-        let (Ok(read), Some(level)) = (read, self.level) else {
+        if let Some(level) = self.level {
+            send_log(&self.outlet, level, self.prefix.as_ref(), params);
+        }
+    }
+}
+
+/// Passes on what the servers of a client's own connections log, besides what belongs to a request.
+struct OwnLogs(Weak<Client>);
+
+impl ClientSink for OwnLogs {
+    fn log(&self, server: &ServerName, params: &Raw) {
+        let Some(client) = self.0.upgrade() else {
             return;
         };
-        if read.level() < level {
-            return;
+        let (is_ready, level) = {
+            let session = client.session();
+            (session.is_ready, session.level)
+        };
+        if is_ready {
+            let prefix = client.prefix(server);
+            send_log(&client.outlet, level, prefix.as_ref(), params);
         }
-        let named = self.prefix.as_ref().map(|server| {
-            let logger = match read.logger() {
-                Some(own) => format!("{server}/{own}"),
-                None => server.to_string(),
-            };
-            let logger = serde_json::to_string(&logger).unwrap_or_default();
-            replaced_or_added(params, "logger", &logger)
-        });
-        let params = named.as_ref().unwrap_or(params);
-        let message = notification(LoggingMessage::NAME, Some(params.as_str()));
-        self.outlet.send(message, Priority::CanDrop);
     }
+}
+
+/// Sends a log message as the server wrote it, if it is one from that level on.
+fn send_log(outlet: &Arc<dyn Outlet>, from: LogLevel, prefix: Option<&ServerName>, params: &Raw) {
+    let Ok(read) = LoggingMessageParams::from_raw(params) else {
+        return;
+    };
+    if read.level() < from {
+        return;
+    }
+    let named = prefix.map(|server| {
+        let logger = match read.logger() {
+            Some(own) => format!("{server}/{own}"),
+            None => server.to_string(),
+        };
+        let logger = serde_json::to_string(&logger).unwrap_or_default();
+        replaced_or_added(params, "logger", &logger)
+    });
+    let params = named.as_ref().unwrap_or(params);
+    let message = notification(LoggingMessage::NAME, Some(params.as_str()));
+    outlet.send(message, Priority::CanDrop);
 }

@@ -44,7 +44,12 @@ async fn cancellations_that_mean_nothing_are_ignored() {
     let script = waiting();
     let gateway = gateway(builder().with("one", script.memory())).await;
     let mut front = Front::legacy(&gateway).await;
-    for params in [Value::Null, json!({}), json!({"requestId": 99}), json!({"requestId": [1]})] {
+    for params in [
+        Value::Null,
+        json!({}),
+        json!({"requestId": 99}),
+        json!({"requestId": [1]}),
+    ] {
         front.tell("notifications/cancelled", params).await;
     }
     let answer = front.ask("tools/call", json!({"name": "one__go"})).await;
@@ -57,15 +62,18 @@ async fn an_id_is_free_again_after_it_was_cancelled() {
     let script = waiting();
     let gateway = gateway(builder().with("one", script.memory())).await;
     let mut front = Front::legacy(&gateway).await;
-    let call = |name: &str| {
-        json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": name}})
-    };
+    let call = |name: &str| json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": name}});
     front.send(&call("one__wait")).await;
     script.heard("tools/call", 1).await;
     front.send(&call("one__go")).await;
     let twice = front.read().await;
-    assert_eq!(twice["error"]["message"], "a request with this id is in flight already");
-    front.tell("notifications/cancelled", json!({"requestId": "x"})).await;
+    assert_eq!(
+        twice["error"]["message"],
+        "a request with this id is in flight already"
+    );
+    front
+        .tell("notifications/cancelled", json!({"requestId": "x"}))
+        .await;
     front.send(&call("one__go")).await;
     let answer = front.read().await;
     assert_eq!(answer["result"], text("gone"));
@@ -76,7 +84,9 @@ async fn the_end_of_the_input_cancels_what_runs() {
     let script = waiting();
     let gateway = gateway(builder().with("one", script.memory())).await;
     let mut front = Front::legacy(&gateway).await;
-    front.begin("tools/call", json!({"name": "one__wait"})).await;
+    front
+        .begin("tools/call", json!({"name": "one__wait"}))
+        .await;
     script.heard("tools/call", 1).await;
     front.hang_up();
     script.heard("notifications/cancelled", 1).await;

@@ -15,11 +15,15 @@ async fn a_gateway_that_drains_finishes_what_runs_and_takes_nothing_new() {
     let script = script();
     let gateway = gateway(builder().with("one", script.memory())).await;
     let mut front = Front::legacy(&gateway).await;
-    let call = front.begin("tools/call", json!({"name": "one__wait"})).await;
+    let call = front
+        .begin("tools/call", json!({"name": "one__wait"}))
+        .await;
     let sent = script.heard("tools/call", 1).await;
     let listen = json!({"notifications": {"toolsListChanged": true}});
     let listen = front.begin_modern("subscriptions/listen", listen).await;
-    front.notice("notifications/subscriptions/acknowledged").await;
+    front
+        .notice("notifications/subscriptions/acknowledged")
+        .await;
     let draining = tokio::spawn({
         let gateway = gateway.clone();
         async move { gateway.drain(Duration::from_secs(20)).await }
@@ -27,9 +31,15 @@ async fn a_gateway_that_drains_finishes_what_runs_and_takes_nothing_new() {
     // A listener learns of it in good order.
     let meta = json!({"io.modelcontextprotocol/subscriptionId": listen});
     let ended = front.answer(listen).await;
-    assert_eq!(ended["result"], json!({"resultType": "complete", "_meta": meta}));
+    assert_eq!(
+        ended["result"],
+        json!({"resultType": "complete", "_meta": meta})
+    );
     let refused = front.ask("tools/list", Value::Null).await;
-    assert_eq!(refused["error"], error(-32603, "the gateway is shutting down"));
+    assert_eq!(
+        refused["error"],
+        error(-32603, "the gateway is shutting down")
+    );
     assert_eq!(front.ask("ping", Value::Null).await["result"], json!({}));
     let result = json!({"jsonrpc": "2.0", "id": sent["id"], "result": text("done")});
     script.say(&result);
@@ -44,7 +54,9 @@ async fn what_does_not_finish_in_time_is_cancelled() {
     let script = script();
     let gateway = gateway(builder().with("one", script.memory())).await;
     let mut front = Front::legacy(&gateway).await;
-    front.begin("tools/call", json!({"name": "one__wait"})).await;
+    front
+        .begin("tools/call", json!({"name": "one__wait"}))
+        .await;
     script.heard("tools/call", 1).await;
     assert!(!gateway.drain(Duration::from_millis(10)).await);
     script.heard("notifications/cancelled", 1).await;
@@ -63,7 +75,10 @@ async fn answers_that_are_ready_are_written_after_the_end_of_the_input() {
     }
     front.hang_up();
     for id in 1..=100 {
-        assert_eq!(front.read().await, json!({"jsonrpc": "2.0", "id": id, "result": {}}));
+        assert_eq!(
+            front.read().await,
+            json!({"jsonrpc": "2.0", "id": id, "result": {}})
+        );
     }
     assert_eq!(front.line().await, None);
 }

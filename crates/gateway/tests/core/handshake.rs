@@ -36,7 +36,13 @@ async fn nothing_but_a_ping_is_answered_before_the_handshake() {
     let mut front = Front::open(&gateway);
     let pong = front.ask("ping", Value::Null).await;
     assert_eq!(pong, json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
-    for method in ["tools/list", "tools/call", "logging/setLevel", "server/discover", "x"] {
+    for method in [
+        "tools/list",
+        "tools/call",
+        "logging/setLevel",
+        "server/discover",
+        "x",
+    ] {
         let answer = front.ask(method, Value::Null).await;
         assert_eq!(answer["error"]["code"], -32602, "{method}");
     }
@@ -46,8 +52,13 @@ async fn nothing_but_a_ping_is_answered_before_the_handshake() {
 async fn a_second_handshake_is_refused() {
     let gateway = gateway(builder()).await;
     let mut front = Front::legacy(&gateway).await;
-    let again = front.ask("initialize", hello("2025-11-25", json!({}))).await;
-    assert_eq!(again["error"], error(-32600, "the session is initialized already"));
+    let again = front
+        .ask("initialize", hello("2025-11-25", json!({})))
+        .await;
+    assert_eq!(
+        again["error"],
+        error(-32600, "the session is initialized already")
+    );
 }
 
 #[tokio::test]
@@ -75,7 +86,10 @@ async fn a_modern_client_discovers_the_gateway() {
     assert!(result["ttlMs"].is_u64());
     let info = json!({"name": "switchboard", "version": env!("CARGO_PKG_VERSION")});
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"], info);
-    assert_eq!(result["capabilities"]["tools"], json!({"listChanged": true}));
+    assert_eq!(
+        result["capabilities"]["tools"],
+        json!({"listChanged": true})
+    );
 }
 
 #[tokio::test]
@@ -97,9 +111,12 @@ async fn an_unsupported_version_is_refused_with_those_that_are() {
     let mut front = Front::open(&gateway);
     for version in ["2025-11-25", "2099-01-01"] {
         let meta = json!({"io.modelcontextprotocol/protocolVersion": version});
-        let answer = front.ask("tools/list", with_meta(json!({"_meta": meta}))).await;
+        let answer = front
+            .ask("tools/list", with_meta(json!({"_meta": meta})))
+            .await;
         let data = json!({"supported": ["2026-07-28"], "requested": version});
-        let expected = json!({"code": -32022, "message": "unsupported protocol version", "data": data});
+        let expected =
+            json!({"code": -32022, "message": "unsupported protocol version", "data": data});
         assert_eq!(answer["error"], expected);
     }
 }
@@ -108,13 +125,35 @@ async fn an_unsupported_version_is_refused_with_those_that_are() {
 async fn methods_of_the_other_era_do_not_exist() {
     let gateway = gateway(builder()).await;
     let mut front = Front::legacy(&gateway).await;
-    for method in ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "tasks/get"] {
-        let answer = front.ask_modern(method, json!({"uri": "x", "level": "info"})).await;
-        assert_eq!(answer["error"], error(-32601, "method not found"), "{method}");
+    for method in [
+        "ping",
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "tasks/get",
+    ] {
+        let answer = front
+            .ask_modern(method, json!({"uri": "x", "level": "info"}))
+            .await;
+        assert_eq!(
+            answer["error"],
+            error(-32601, "method not found"),
+            "{method}"
+        );
     }
-    for method in ["server/discover", "subscriptions/listen", "tasks/list", "tools/none", ""] {
+    for method in [
+        "server/discover",
+        "subscriptions/listen",
+        "tasks/list",
+        "tools/none",
+        "",
+    ] {
         let answer = front.ask(method, Value::Null).await;
-        assert_eq!(answer["error"], error(-32601, "method not found"), "{method}");
+        assert_eq!(
+            answer["error"],
+            error(-32601, "method not found"),
+            "{method}"
+        );
     }
 }
 

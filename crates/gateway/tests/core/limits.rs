@@ -31,7 +31,11 @@ async fn a_request_over_the_limit_is_refused_and_nothing_is_lost() {
     let mut other = Front::legacy(&gateway).await;
     let mut waiting = Vec::new();
     for _ in 0..3 {
-        waiting.push(front.begin("tools/call", json!({"name": "one__wait"})).await);
+        waiting.push(
+            front
+                .begin("tools/call", json!({"name": "one__wait"}))
+                .await,
+        );
     }
     script.heard("tools/call", 3).await;
     let refused = front.ask("tools/call", json!({"name": "one__go"})).await;
@@ -40,7 +44,9 @@ async fn a_request_over_the_limit_is_refused_and_nothing_is_lost() {
     let answer = other.ask("tools/call", json!({"name": "one__go"})).await;
     assert_eq!(answer["result"], text("gone"));
     assert_eq!(front.ask("ping", Value::Null).await["result"], json!({}));
-    front.tell("notifications/cancelled", json!({"requestId": waiting[0]})).await;
+    front
+        .tell("notifications/cancelled", json!({"requestId": waiting[0]}))
+        .await;
     let answer = front.ask("tools/call", json!({"name": "one__go"})).await;
     assert_eq!(answer["result"], text("gone"));
 }
@@ -54,18 +60,38 @@ async fn subscriptions_and_listens_have_limits_of_their_own() {
     let gateway = gateway.await;
     let mut front = Front::legacy(&gateway).await;
     let uri = json!({"uri": "file:///a"});
-    assert_eq!(front.ask("resources/subscribe", uri.clone()).await["result"], json!({}));
+    assert_eq!(
+        front.ask("resources/subscribe", uri.clone()).await["result"],
+        json!({})
+    );
     // The same again is no other subscription.
-    assert_eq!(front.ask("resources/subscribe", uri.clone()).await["result"], json!({}));
-    let other = front.ask("resources/subscribe", json!({"uri": "file:///b"})).await;
+    assert_eq!(
+        front.ask("resources/subscribe", uri.clone()).await["result"],
+        json!({})
+    );
+    let other = front
+        .ask("resources/subscribe", json!({"uri": "file:///b"}))
+        .await;
     assert_eq!(other["error"], limit("subscriptions", 1));
     let uris = json!({"resourceSubscriptions": ["file:///a"], "toolsListChanged": true});
-    front.begin_modern("subscriptions/listen", json!({"notifications": uris})).await;
-    let agreed = front.notice("notifications/subscriptions/acknowledged").await;
-    assert_eq!(agreed["params"]["notifications"], json!({"toolsListChanged": true}));
-    let second = front.ask_modern("subscriptions/listen", json!({"notifications": {}})).await;
+    front
+        .begin_modern("subscriptions/listen", json!({"notifications": uris}))
+        .await;
+    let agreed = front
+        .notice("notifications/subscriptions/acknowledged")
+        .await;
+    assert_eq!(
+        agreed["params"]["notifications"],
+        json!({"toolsListChanged": true})
+    );
+    let second = front
+        .ask_modern("subscriptions/listen", json!({"notifications": {}}))
+        .await;
     assert_eq!(second["error"], limit("listens", 1));
-    assert_eq!(front.ask("resources/unsubscribe", uri).await["result"], json!({}));
+    assert_eq!(
+        front.ask("resources/unsubscribe", uri).await["result"],
+        json!({})
+    );
     script.heard("resources/unsubscribe", 1).await;
 }
 

@@ -11,25 +11,35 @@ use crate::support::{
 
 fn names(answer: &Value, member: &str, key: &str) -> Vec<String> {
     let items = answer["result"][member].as_array().unwrap();
-    items.iter().map(|item| item[key].as_str().unwrap().to_owned()).collect()
+    items
+        .iter()
+        .map(|item| item[key].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[tokio::test]
 async fn every_list_has_what_the_servers_offer() {
     let script = Script::new(Era::Legacy, &["b", "a"], answering("x"));
-    let builder = builder().with("one", script.memory()).with("two", testkit(Options::default()));
+    let builder = builder()
+        .with("one", script.memory())
+        .with("two", testkit(Options::default()));
     let gateway = gateway(builder).await;
     let mut front = Front::legacy(&gateway).await;
     let tools = front.ask("tools/list", Value::Null).await;
     let tools = names(&tools, "tools", "name");
-    assert!(tools.starts_with(&["one__a".to_owned(), "one__b".to_owned()]), "{tools:?}");
+    assert!(
+        tools.starts_with(&["one__a".to_owned(), "one__b".to_owned()]),
+        "{tools:?}"
+    );
     assert!(tools.contains(&"two__echo".to_owned()));
     let prompts = front.ask("prompts/list", json!({})).await;
     let expected = ["one__hello", "two__code_review", "two__greeting"];
     assert_eq!(names(&prompts, "prompts", "name")[..3], expected);
     let resources = front.ask("resources/list", Value::Null).await;
     let uris = names(&resources, "resources", "uri");
-    assert!(uris.contains(&"file:///a".to_owned()) && uris.contains(&"file:///readme.txt".to_owned()));
+    assert!(
+        uris.contains(&"file:///a".to_owned()) && uris.contains(&"file:///readme.txt".to_owned())
+    );
     let templates = front.ask("resources/templates/list", Value::Null).await;
     let uris = names(&templates, "resourceTemplates", "uriTemplate");
     assert_eq!(uris, ["note:///{name}"]);
@@ -51,7 +61,13 @@ async fn a_modern_list_says_how_long_it_may_be_kept() {
 
 #[tokio::test]
 async fn a_list_is_read_in_pages_and_a_foreign_cursor_refused() {
-    let builder = builder().with("demo", testkit(Options { tool_count: Some(25), ..Options::default() }));
+    let builder = builder().with(
+        "demo",
+        testkit(Options {
+            tool_count: Some(25),
+            ..Options::default()
+        }),
+    );
     let host = builder.build().unwrap();
     host.connect_all().await;
     let mut options = GatewayOptions::default();
@@ -60,7 +76,11 @@ async fn a_list_is_read_in_pages_and_a_foreign_cursor_refused() {
     let mut front = Front::legacy(&gateway).await;
     let (mut all, mut cursor, mut cursors) = (Vec::new(), Value::Null, Vec::new());
     loop {
-        let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
+        let params = if cursor.is_null() {
+            json!({})
+        } else {
+            json!({"cursor": cursor})
+        };
         let page = front.ask("tools/list", params).await;
         all.extend(names(&page, "tools", "name"));
         cursor = page["result"]["nextCursor"].clone();
@@ -80,7 +100,10 @@ async fn a_list_is_read_in_pages_and_a_foreign_cursor_refused() {
         assert_eq!(answer["error"], refused, "{method} {cursor}");
     }
     let answer = front.ask("tools/list", json!({"cursor": 7})).await;
-    assert_eq!(answer["error"], error(-32602, "the parameter cursor must be a string"));
+    assert_eq!(
+        answer["error"],
+        error(-32602, "the parameter cursor must be a string")
+    );
 }
 
 #[tokio::test]
@@ -92,13 +115,18 @@ async fn broken_servers_do_not_hide_the_others() {
         .build()
         .unwrap();
     let mut options = GatewayOptions::default();
-    options.limits.first_list_stream = std::time::Duration::from_millis(500);
+    options.limits.first_list_stream = std::time::Duration::from_secs(3);
     let gateway = Gateway::new(host, options).unwrap();
     let mut front = Front::open(&gateway);
     let answer = front.ask_modern("tools/list", Value::Null).await;
     assert!(names(&answer, "tools", "name").contains(&"demo__echo".to_owned()));
     let left_out = answer["result"]["_meta"]["switchboard/leftOut"].clone();
-    let servers: Vec<_> = left_out.as_array().unwrap().iter().map(|it| it["server"].clone()).collect();
+    let servers: Vec<_> = left_out
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["server"].clone())
+        .collect();
     assert_eq!(servers, ["crashing", "silent"]);
     // A client that the network brought is not told about this machine.
     let mut remote = Front::open_as(&gateway, remote(), Scope::All);
@@ -126,5 +154,8 @@ async fn a_scope_that_does_not_exist_is_an_error() {
     let gateway = gateway(builder()).await;
     let front = Front::open_as(&gateway, local(), Scope::Profile("none".into()));
     let error = front.end().await.unwrap_err();
-    assert_eq!(error.to_string(), "profile \"none\": there is none of that name");
+    assert_eq!(
+        error.to_string(),
+        "profile \"none\": there is none of that name"
+    );
 }

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{
-    Does, Era, Front, Script, With as _, builder, error, gateway, text,
-};
+use switchboard::host::Sharing;
+use switchboard_gateway::Gateway;
+
+use crate::support::{Does, Era, Front, Script, With as _, builder, can_all, error, gateway, text};
 
 const CAN: &str = "io.modelcontextprotocol/clientCapabilities";
 
@@ -13,13 +14,17 @@ fn asking() -> Script {
     Script::new(Era::Modern, &["greet"], |request| {
         let params = &request["params"];
         if params["requestState"] == "st\u{e4}te" {
-            let name = params["inputResponses"]["who"]["content"]["name"].as_str().unwrap();
+            let name = params["inputResponses"]["who"]["content"]["name"]
+                .as_str()
+                .unwrap();
             let mut result = text(&format!("hello {name}"));
             result["resultType"] = "complete".into();
             return vec![Does::Result(result.to_string())];
         }
         let schema = r#"{"type":"object","properties":{"name":{"type":"string"}}}"#;
-        let asked = format!(r#"{{"method":"elicitation/create","params":{{"mode":"form","message":"who?","requestedSchema":{schema},"x":1.0}}}}"#);
+        let asked = format!(
+            r#"{{"method":"elicitation/create","params":{{"mode":"form","message":"who?","requestedSchema":{schema},"x":1.0}}}}"#
+        );
         vec![Does::Result(format!(
             r#"{{"resultType":"input_required","inputRequests":{{"who":{asked}}},"requestState":"st\u00e4te"}}"#
         ))]
@@ -40,7 +45,10 @@ async fn a_modern_servers_questions_pass_to_a_modern_client_and_back() {
     let result = &asked["result"];
     assert_eq!(result["resultType"], "input_required");
     let params = &result["inputRequests"]["who"]["params"];
-    assert_eq!((&params["message"], &params["x"]), (&json!("who?"), &json!(1.0)));
+    assert_eq!(
+        (&params["message"], &params["x"]),
+        (&json!("who?"), &json!(1.0))
+    );
     let call = script.heard("tools/call", 1).await;
     assert_eq!(call["params"]["_meta"][CAN], able()[CAN]);
     let state = result["requestState"].clone();
@@ -105,4 +113,151 @@ async fn a_modern_server_is_told_the_capabilities_of_each_client() {
     let call = script.heard("tools/call", 2).await;
     let expected = json!({"sampling": {"tools": {}}, "extensions": {"a/b": {"c": 1}}, "x": 1});
     assert_eq!(call["params"]["_meta"][CAN], expected);
+}
+
+/// A legacy server whose calls are answered by the test.
+fn patient() -> Script {
+    Script::new(Era::Legacy, &["ask"], |_| Vec::new())
+}
+
+async fn legacy(script: &Script, sharing: Sharing) -> Gateway {
+    let gateway = gateway(builder().with("one", script.memory())).await;
+    gateway.host().set_sharing("one", sharing).unwrap();
+    gateway
+}
+
+fn question(id: &str, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// A question that passed to the client: its id is not the server's.
+fn passed(asked: &Value) -> String {
+    let id = asked["id"].as_str().unwrap().to_owned();
+    assert_eq!(id.len(), 32, "{id}");
+    id
+}
+
+#[tokio::test]
+async fn a_legacy_servers_questions_pass_to_the_client_whose_call_it_is() {
+    for sharing in [Sharing::Shared, Sharing::PerClient] {
+        let script = patient();
+        let gateway = legacy(&script, sharing).await;
+        let mut front = Front::legacy_with(&gateway, "2025-11-25", can_all()).await;
+        let mut other = Front::legacy_with(&gateway, "2025-11-25", can_all()).await;
+        let call = front.begin("tools/call", json!({"name": "one__ask"})).await;
+        let sent = script.heard("tools/call", 1).await;
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        let form = json!({"message": "who?", "requestedSchema": schema, "x": [1.50]});
+        let said = json!({"role": "user", "content": {"type": "text", "text": "hi"}});
+        let sampling = json!({"messages": [said], "maxTokens": 5, "y": null});
+        for (id, method, params, result) in [
+            (
+                "q1",
+                "elicitation/create",
+                form,
+                json!({"action": "accept", "content": {"name": "Ada"}, "z": 1}),
+            ),
+            (
+                "q2",
+                "sampling/createMessage",
+                sampling,
+                json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "yes"}}),
+            ),
+            (
+                "q3",
+                "roots/list",
+                Value::Null,
+                json!({"roots": [{"uri": "file:///a"}]}),
+            ),
+        ] {
+            script.say(&question(id, method, &params));
+            let asked = front.notice(method).await;
+            if !params.is_null() {
+                assert_eq!(asked["params"], params);
+            }
+            let answer = json!({"jsonrpc": "2.0", "id": passed(&asked), "result": result});
+            front.send(&answer).await;
+            assert_eq!(script.answered(id).await["result"], result);
+        }
+        script.say(&json!({"jsonrpc": "2.0", "id": sent["id"], "result": text("done")}));
+        assert_eq!(front.answer(call).await["result"], text("done"));
+        other.ask("ping", Value::Null).await;
+        assert!(other.seen.is_empty(), "{:?}", other.seen);
+    }
+}
+
+#[tokio::test]
+async fn what_a_client_refuses_is_refused_to_the_server() {
+    let script = patient();
+    let gateway = legacy(&script, Sharing::PerClient).await;
+    let mut front = Front::legacy_with(&gateway, "2025-11-25", can_all()).await;
+    front.begin("tools/call", json!({"name": "one__ask"})).await;
+    script.heard("tools/call", 1).await;
+    for (id, code) in [("q1", -1), ("q2", -32601), ("q3", -32602), ("q4", -32603)] {
+        script.say(&question(id, "roots/list", &json!({})));
+        let asked = front.notice("roots/list").await;
+        let refused = error(code, "no");
+        front
+            .send(&json!({"jsonrpc": "2.0", "id": passed(&asked), "error": refused}))
+            .await;
+        assert_eq!(script.answered(id).await["error"]["code"], code);
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_a_server_takes_back_is_taken_back_from_the_client() {
+    let script = patient();
+    let gateway = legacy(&script, Sharing::PerClient).await;
+    let mut front = Front::legacy_with(&gateway, "2025-11-25", can_all()).await;
+    front.begin("tools/call", json!({"name": "one__ask"})).await;
+    script.heard("tools/call", 1).await;
+    script.say(&question("q1", "roots/list", &json!({})));
+    let asked = front.notice("roots/list").await;
+    let params = json!({"requestId": "q1"});
+    script.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    let cancelled = front.notice("notifications/cancelled").await;
+    assert_eq!(cancelled["params"], json!({"requestId": passed(&asked)}));
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_be_asked_is_not_asked() {
+    let script = patient();
+    let gateway = legacy(&script, Sharing::PerClient).await;
+    let mut front = Front::legacy(&gateway).await;
+    let call = front.begin("tools/call", json!({"name": "one__ask"})).await;
+    let sent = script.heard("tools/call", 1).await;
+    let hello = script.heard("initialize", 2).await;
+    assert_eq!(hello["params"]["capabilities"], json!({}));
+    let params =
+        json!({"message": "who?", "requestedSchema": {"type": "object", "properties": {}}});
+    script.say(&question("q1", "elicitation/create", &params));
+    assert!(script.answered("q1").await["error"]["code"].is_i64());
+    script.say(&json!({"jsonrpc": "2.0", "id": sent["id"], "result": text("done")}));
+    assert_eq!(front.answer(call).await["result"], text("done"));
+    assert!(front.seen.is_empty(), "{:?}", front.seen);
+}
+
+#[tokio::test]
+async fn changed_roots_are_announced_on_the_clients_own_connections() {
+    let script = patient();
+    let gateway = legacy(&script, Sharing::PerClient).await;
+    let mut front = Front::legacy_with(&gateway, "2025-11-25", can_all()).await;
+    front.begin("tools/call", json!({"name": "one__ask"})).await;
+    script.heard("tools/call", 1).await;
+    front
+        .tell("notifications/roots/list_changed", Value::Null)
+        .await;
+    script.heard("notifications/roots/list_changed", 1).await;
+}
+
+#[tokio::test]
+async fn a_clients_level_is_set_at_its_servers() {
+    let script = patient();
+    let gateway = legacy(&script, Sharing::Shared).await;
+    let mut front = Front::legacy(&gateway).await;
+    front
+        .ask("logging/setLevel", json!({"level": "debug"}))
+        .await;
+    let set = script.heard("logging/setLevel", 1).await;
+    assert_eq!(set["params"]["level"], "debug");
 }

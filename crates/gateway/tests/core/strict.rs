@@ -19,7 +19,11 @@ async fn bad_lines_are_answered_and_the_stream_goes_on() {
     ] {
         front.raw(&format!("{line}\n")).await;
         let answer = front.read().await;
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(code)), "{line}");
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&Value::Null, &json!(code)),
+            "{line}"
+        );
     }
     front.raw("\n  \n\r\n").await;
     assert_eq!(front.ask("ping", Value::Null).await["result"], json!({}));
@@ -33,18 +37,31 @@ async fn ambiguous_envelopes_and_parameters_reach_no_server() {
     let mut front = Front::legacy(&gateway).await;
     let call = r#""jsonrpc":"2.0","id":5,"method":"tools/call""#;
     for (rest, code) in [
-        (r#""params":{"name":"one__a"},"params":{"name":"one__b"}"#, -32600),
-        (r#""params":{"name":"one__a"},"Params":{"name":"one__b"}"#, -32600),
+        (
+            r#""params":{"name":"one__a"},"params":{"name":"one__b"}"#,
+            -32600,
+        ),
+        (
+            r#""params":{"name":"one__a"},"Params":{"name":"one__b"}"#,
+            -32600,
+        ),
         (r#""params":{"name":"one__a"},"METHOD":"ping""#, -32600),
         (r#""params":{"name":"one__a","name":"one__b"}"#, -32602),
-        (r#""params":{"name":"one__a","arguments":{},"arguments":{}}"#, -32602),
+        (
+            r#""params":{"name":"one__a","arguments":{},"arguments":{}}"#,
+            -32602,
+        ),
         (r#""params":["one__a"]"#, -32602),
         (r#""params":{"name":["one__a"]}"#, -32602),
         (r#""params":{"name":"one__a","_meta":7}"#, -32602),
     ] {
         front.raw(&format!("{{{call},{rest}}}\n")).await;
         let answer = front.read().await;
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(5), &json!(code)), "{rest}");
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&json!(5), &json!(code)),
+            "{rest}"
+        );
     }
     assert_eq!(script.count("tools/call"), 0);
 }
@@ -60,7 +77,9 @@ async fn a_message_at_the_limit_is_taken_and_one_over_it_refused() {
     let mut front = Front::legacy(&gateway).await;
     let of_size = |bytes: usize| {
         let call = |filling: &str| {
-            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"one__a","arguments":{{"x":"{filling}"}}}}}}"#)
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"one__a","arguments":{{"x":"{filling}"}}}}}}"#
+            )
         };
         call(&"x".repeat(bytes - call("").len()))
     };
@@ -69,16 +88,24 @@ async fn a_message_at_the_limit_is_taken_and_one_over_it_refused() {
     front.raw(&format!("{}\n", of_size(2001))).await;
     let answer = front.read().await;
     let refused = error(-32600, "the message is longer than the limit of 2000 bytes");
-    assert_eq!(answer, json!({"jsonrpc": "2.0", "id": null, "error": refused}));
+    assert_eq!(
+        answer,
+        json!({"jsonrpc": "2.0", "id": null, "error": refused})
+    );
     // The envelope, the parameters and the arguments are three levels.
     let nested = |levels: usize| {
         let (open, close) = ("[".repeat(levels), "]".repeat(levels));
-        format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"one__a","arguments":{{"x":{open}{close}}}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"one__a","arguments":{{"x":{open}{close}}}}}}}"#
+        )
     };
     front.raw(&format!("{}\n", nested(5))).await;
     assert_eq!(front.read().await["result"], text("done"));
     front.raw(&format!("{}\n", nested(6))).await;
-    let refused = error(-32600, "the message is nested deeper than the limit of 8 levels");
+    let refused = error(
+        -32600,
+        "the message is nested deeper than the limit of 8 levels",
+    );
     assert_eq!(front.read().await["error"], refused);
     assert_eq!(script.count("tools/call"), 2);
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard::catalog::ExposedNames;
 use switchboard::host::{Host, HostBuilder};
+use switchboard::pins::{Mode, Pins};
 use switchboard::policy::{AgentPolicy, Caller, Level};
+use switchboard::protocol::ClientCapabilities;
 use switchboard::spec::{ServerName, Settings};
 use switchboard::transport::Memory;
 use switchboard_gateway::{ClientIdentity, Gateway, GatewayError, GatewayOptions, Scope};
@@ -33,7 +35,9 @@ pub(crate) fn testkit(options: Options) -> Memory {
     Memory::new("testkit", move |input, output| {
         let options = options.clone();
         async move {
-            switchboard_testkit::serve(input, output, options).await.ok();
+            switchboard_testkit::serve(input, output, options)
+                .await
+                .ok();
         }
     })
 }
@@ -55,11 +59,25 @@ pub(crate) fn name(text: &str) -> ServerName {
     ServerName::parse(text).unwrap()
 }
 
+/// What servers are told of clients that share a connection.
+fn everything() -> ClientCapabilities {
+    serde_json::from_value(can_all()).unwrap()
+}
+
+/// All that a client of the legacy era can be asked.
+pub(crate) fn can_all() -> Value {
+    let elicitation = json!({"form": {}, "url": {}});
+    json!({"elicitation": elicitation, "sampling": {}, "roots": {"listChanged": true}})
+}
+
 /// A host whose agent `gateway` may use everything.
 pub(crate) fn builder() -> HostBuilder {
     Host::builder()
         .exposed_names(ExposedNames::unprefixed())
         .default_agent("gateway", AgentPolicy::everything(Level::Yolo))
+        // Tools that are added later would be withheld from agents.
+        .pins(Pins::in_memory(), Mode::Off)
+        .client_capabilities(everything())
 }
 
 /// Adds a server with the usual settings.
@@ -155,7 +173,9 @@ impl Front {
     /// Writes text as it is.
     pub(crate) async fn raw(&mut self, text: &str) {
         let write = self.to_gateway.as_mut().unwrap();
-        soon("the gateway reads", write.write_all(text.as_bytes())).await.unwrap();
+        soon("the gateway reads", write.write_all(text.as_bytes()))
+            .await
+            .unwrap();
     }
 
     /// Writes a message.
@@ -191,7 +211,9 @@ impl Front {
 
     /// The next line; `None` at the end.
     pub(crate) async fn line(&mut self) -> Option<String> {
-        soon("a message of the gateway", self.lines.next_line()).await.unwrap()
+        soon("a message of the gateway", self.lines.next_line())
+            .await
+            .unwrap()
     }
 
     /// The next message.
@@ -202,12 +224,16 @@ impl Front {
 
     /// The answer with that id. What comes before it is kept.
     pub(crate) async fn answer(&mut self, id: i64) -> Value {
-        self.wait_for(|message| message["id"] == id && message.get("method").is_none()).await
+        self.wait_for(|message| message["id"] == id && message.get("method").is_none())
+            .await
     }
 
     /// The next notification of that method. What comes before it is kept.
     pub(crate) async fn notice(&mut self, method: &str) -> Value {
-        let place = self.seen.iter().position(|message| message["method"] == method);
+        let place = self
+            .seen
+            .iter()
+            .position(|message| message["method"] == method);
         match place {
             Some(place) => self.seen.remove(place),
             None => self.wait_for(|message| message["method"] == method).await,
@@ -327,7 +353,9 @@ impl Script {
     /// The transport to it.
     pub(crate) fn memory(&self) -> Memory {
         let script = self.clone();
-        Memory::new("script", move |input, output| script.clone().run(input, output))
+        Memory::new("script", move |input, output| {
+            script.clone().run(input, output)
+        })
     }
 
     /// Writes a message on its last connection.
@@ -352,7 +380,9 @@ impl Script {
     /// The number of messages of that method until now.
     pub(crate) fn count(&self, method: &str) -> usize {
         let all = self.heard.borrow();
-        all.iter().filter(|message| message["method"] == method).count()
+        all.iter()
+            .filter(|message| message["method"] == method)
+            .count()
     }
 
     /// The answer to a question of its own, once it is there.
@@ -387,8 +417,12 @@ impl Script {
             let id = &message["id"];
             for does in self.reaction(&message) {
                 let text = match does {
-                    Does::Result(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
-                    Does::Error(error) => format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#),
+                    Does::Result(result) => {
+                        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+                    }
+                    Does::Error(error) => {
+                        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+                    }
                     Does::Says(message) => message.to_string(),
                     Does::Dies => return,
                 };
@@ -431,6 +465,14 @@ impl Script {
             ("prompts/list", _) => list("prompts", &json!([{"name": "hello"}])),
             ("resources/list", _) => list("resources", &json!([{"uri": "file:///a", "name": "a"}])),
             ("resources/templates/list", _) => list("resourceTemplates", &json!([])),
+            ("resources/subscribe", _)
+                if request["params"]["uri"]
+                    .as_str()
+                    .unwrap()
+                    .starts_with("nowhere") =>
+            {
+                vec![Does::Error(error(-32002, "not here").to_string())]
+            }
             ("resources/subscribe" | "resources/unsubscribe" | "logging/setLevel" | "ping", _) => {
                 vec![Does::Result("{}".to_owned())]
             }
