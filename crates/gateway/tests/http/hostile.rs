@@ -249,7 +249,7 @@ fn heads() -> Vec<Case> {
         raw(
             "the preface of HTTP/2",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-            400,
+            0,
         ),
         raw("no HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n", 400),
         case(
