@@ -36,6 +36,7 @@ mod outlet;
 mod scope;
 mod seal;
 pub mod setup;
+mod stdio;
 mod stream;
 
 pub use caller::ClientIdentity;
@@ -49,3 +50,4 @@ pub use news::{LeftOutChange, LeftOutNews};
 pub use offer::{LeftOut, LeftOutReason};
 pub use options::{GatewayOptions, Profile};
 pub use scope::Scope;
+pub use stdio::{StdioInput, StdioOutput, stdio};

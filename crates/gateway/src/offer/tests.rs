@@ -303,6 +303,28 @@ async fn colliding_resources_are_namespaced_and_read_back() {
 }
 
 #[tokio::test]
+async fn addresses_are_kept_from_the_first_list_on_and_not_before() {
+    let listing = Listing::default().with("resources", vec![resource("f://x")]);
+    let everything = AgentPolicy::everything(Level::Yolo);
+    let mut builder = Host::builder().agent("gateway", everything);
+    for server in ["a", "b"] {
+        builder = builder.transport(name(server), listing.transport(), settings());
+    }
+    let host = builder.build().unwrap();
+    host.connect("b").await.unwrap();
+    let offers = offers(&host, &GatewayOptions::default());
+    let now = || offers.current(&agent(), &Scope::All).unwrap();
+    // An offer that no client has seen: the server that comes next decides with it.
+    assert_eq!(now().resource("f://x").unwrap().server, name("b"));
+    host.connect("a").await.unwrap();
+    let both = ["switchboard://a/f%3A%2F%2Fx", "switchboard://b/f%3A%2F%2Fx"];
+    assert_eq!(names(&now(), List::Resources), both);
+    host.remove("a").await.unwrap();
+    assert_eq!(names(&now(), List::Resources), [both[1]]);
+    host.shutdown().await;
+}
+
+#[tokio::test]
 async fn links_in_results_lead_back_to_the_server_that_sent_them() {
     let servers = ["a", "b"].map(|server| {
         let listing = Listing::default().with("resources", vec![resource("f://both")]);
