@@ -40,6 +40,7 @@ mod stdio;
 mod stream;
 
 pub use caller::ClientIdentity;
+pub use client::client_capabilities;
 pub use error::GatewayError;
 pub use gateway::Gateway;
 pub use limits::GatewayLimits;

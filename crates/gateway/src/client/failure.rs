@@ -156,6 +156,7 @@ fn describe(kind: ErrorKind, is_timeout: bool) -> (&'static str, &'static str) {
 mod tests {
     use switchboard::CallError;
     use switchboard::policy::Caller;
+    use switchboard_wire::Raw;
 
     use super::*;
 
