@@ -181,7 +181,8 @@ fn a_profile_offers_what_it_names() {
     );
     assert!(tools.iter().any(|tool| tool == "one__echo"), "{tools:?}");
     let (code, stderr) = gateway.end();
-    assert_eq!(code, Some(6), "the file has an error: {stderr}");
+    // One bad profile warns, and the others work.
+    assert_eq!(code, Some(0), "{stderr}");
     assert!(
         stderr.contains("the profile odd has errors and is not served"),
         "{stderr}"
