@@ -99,8 +99,7 @@ impl HttpService {
             return refuse("no-auth", why);
         }
         if !is_near && options.tls.is_none() && !options.behind_proxy {
-            let why = "plain HTTP is served on loopback alone: give a certificate (--tls-cert, \
-                       --tls-key), or say that a proxy ends TLS (--behind-proxy)";
+            let why = "HTTP off loopback needs a certificate, or a proxy in front that ends TLS";
             return refuse("http", why);
         }
         options.tls.as_ref().map(tls::acceptor).transpose()

@@ -113,7 +113,7 @@ async fn a_session_that_was_ended_is_gone() {
 #[tokio::test]
 async fn sessions_of_clients_that_never_come_back_end() {
     let front = front_with(|_, gateway| {
-        gateway.limits.session_idle = Duration::from_millis(150);
+        gateway.limits.session_idle = Duration::from_millis(800);
     })
     .await;
     let idle = front.session("2025-11-25").await;
@@ -155,7 +155,7 @@ async fn sessions_of_clients_that_never_come_back_end() {
 async fn sessions_over_the_cap_are_refused_until_others_were_idle() {
     let front = front_with(|_, gateway| {
         gateway.limits.sessions = 3;
-        gateway.limits.session_idle_when_full = Duration::from_millis(100);
+        gateway.limits.session_idle_when_full = Duration::from_secs(1);
     })
     .await;
     for _ in 0..3 {
@@ -215,5 +215,4 @@ async fn ten_thousand_idle_sessions_fit_into_100_mib() {
     assert_eq!(front.service.stats().sessions, 10_100);
     // Tests beside this one have memory of their own, so this is an upper bound.
     assert!(grown <= 100 << 20, "{} KiB each", grown / 10_000 / 1024);
-    eprintln!("{} bytes each", grown / 10_000);
 }
