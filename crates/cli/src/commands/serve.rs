@@ -316,9 +316,7 @@ impl Serving<'_> {
         let (service, token) = self.service()?;
         let mut listeners = Vec::new();
         if let Some(address) = self.args.http {
-            let listener = HttpListener::tcp(address)
-                .await
-                .map_err(|it| listening(&it))?;
+            let listener = HttpListener::tcp(address).await.map_err(listening)?;
             listeners.push(listener);
         }
         if let Some(path) = &self.args.unix {
@@ -335,7 +333,7 @@ impl Serving<'_> {
             });
             // Polled once: options that cannot be served fail at once, before anything is told.
             if let Poll::Ready(served) = poll_once(served.as_mut()).await {
-                served.map_err(|error| listening(&error))?;
+                served.map_err(listening)?;
             }
             serving.spawn(served);
         }
@@ -349,7 +347,7 @@ impl Serving<'_> {
         let ended = async {
             while let Some(ended) = serving.join_next().await {
                 match ended {
-                    Ok(served) => served.map_err(|error| listening(&error))?,
+                    Ok(served) => served.map_err(listening)?,
                     Err(_) => {
                         return Err(Report::new(Exit::Internal, "internal", "serving failed"));
                     }
@@ -494,7 +492,7 @@ struct TokenPlace {
 
 #[cfg(unix)]
 fn listen_unix(path: &std::path::Path) -> Result<HttpListener, Failure> {
-    HttpListener::unix(path).map_err(|error| listening(&error))
+    HttpListener::unix(path).map_err(listening)
 }
 
 #[cfg(not(unix))]
@@ -515,15 +513,21 @@ fn configuration(error: GatewayError) -> Failure {
             let report = Report::new(Exit::Internal, "internal", "serving failed");
             report.fact("the system says", error.to_string())
         }
-        error => Report::new(Exit::Configuration, "configuration", error.to_string()),
+        error => {
+            let report = Report::new(Exit::Configuration, "configuration", error.to_string());
+            match error {
+                GatewayError::Option { option: "http", .. } => report
+                    .hint("give --tls-cert and --tls-key, or --behind-proxy if a proxy ends TLS"),
+                _ => report,
+            }
+        }
     }
 }
 
 /// The report of an address or a socket that cannot be served.
-fn listening(error: &GatewayError) -> Failure {
-    let (exit, kind) = match error {
-        GatewayError::Io(_) => (Exit::Connect, "connect"),
-        _ => (Exit::Configuration, "configuration"),
-    };
-    Report::new(exit, kind, error.to_string())
+fn listening(error: GatewayError) -> Failure {
+    match error {
+        GatewayError::Io(error) => Report::new(Exit::Connect, "connect", error.to_string()),
+        error => configuration(error),
+    }
 }

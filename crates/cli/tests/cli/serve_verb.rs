@@ -292,11 +292,7 @@ fn each_misuse_of_serve_has_an_error_and_a_code() {
         (&["--name-length", "23"], 2, "from 24 to 128"),
         (&["--http", "example.com"], 2, "expected PORT or IP:PORT"),
         (&["--http", &taken], 4, "listening on"),
-        (
-            &["--http", "0.0.0.0:0"],
-            6,
-            "plain HTTP is served on loopback alone",
-        ),
+        (&["--http", "0.0.0.0:0"], 6, "give --tls-cert and --tls-key"),
         (&["--http", "0.0.0.0:0", "--no-auth"], 6, "without a token"),
         (&["--unix", &file], 4, "something else than a socket"),
         (&["--no-auth"], 2, "--http"),
