@@ -99,7 +99,8 @@ impl HttpService {
             return refuse("no-auth", why);
         }
         if !is_near && options.tls.is_none() && !options.behind_proxy {
-            let why = "HTTP off loopback needs a certificate, or a proxy in front that ends TLS";
+            let why = "plain HTTP is served on loopback alone: elsewhere it needs a certificate, or a \
+                       proxy in front that ends TLS";
             return refuse("http", why);
         }
         options.tls.as_ref().map(tls::acceptor).transpose()
