@@ -68,6 +68,9 @@ impl Projections {
             .as_ref()
             .is_some_and(|known| known.is(catalog))
         {
+            if !self.is_given.load(Ordering::Acquire) {
+                table.clear();
+            }
             let resources = catalog.resources().map(|it| (it.server(), it.uri()));
             let templates = catalog
                 .templates()

@@ -381,16 +381,16 @@ async fn a_profile_narrows_servers_and_tools() {
 }
 
 #[tokio::test]
-async fn instructions_are_those_of_servers_that_offer_something() {
+async fn instructions_and_capabilities_are_those_of_the_servers() {
     let speaking = Listing::default().with("tools", vec![tool("t")]);
     let servers = [
         ("a", speaking.clone().saying("Say a.")),
-        ("b", Listing::default().saying("Say nothing.")),
+        ("b", Listing::default().saying("Say b.")),
         ("c", speaking),
     ];
     let host = host(&servers).await;
     let all = offer(&host, &Scope::All);
-    assert_eq!(all.instructions(), Some("# a\n\nSay a."));
+    assert_eq!(all.instructions(), Some("# a\n\nSay a.\n\n# b\n\nSay b."));
     let one = offer(&host, &Scope::Server(name("a")));
     assert_eq!(one.instructions(), Some("Say a."));
     let capabilities: Value = one.capabilities().decode().unwrap();
