@@ -1,6 +1,7 @@
 //! The gateway: the host, its options, and what all clients share.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) offers: Offers,
     pub(crate) seal: Seal,
     pub(crate) drain: Drain,
+    /// Notifications that clients on byte streams were too slow for.
+    pub(crate) dropped: Arc<AtomicU64>,
     first_list: OnceLock<Instant>,
 }
 
@@ -49,6 +52,7 @@ impl Gateway {
             offers,
             seal,
             drain: Drain::default(),
+            dropped: Arc::default(),
             first_list: OnceLock::new(),
         })))
     }
@@ -56,6 +60,11 @@ impl Gateway {
     /// The host whose servers are offered.
     pub fn host(&self) -> &Host {
         &self.0.host
+    }
+
+    /// The number of notifications, such as progress, that clients on byte streams were too slow for.
+    pub fn dropped_notifications(&self) -> u64 {
+        self.0.dropped.load(Ordering::Relaxed)
     }
 
     /// The options that it was made with.

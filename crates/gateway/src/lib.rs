@@ -36,9 +36,11 @@ mod outlet;
 mod scope;
 mod seal;
 pub mod setup;
+mod stdio;
 mod stream;
 
 pub use caller::ClientIdentity;
+pub use client::client_capabilities;
 pub use error::GatewayError;
 pub use gateway::Gateway;
 pub use limits::GatewayLimits;
@@ -49,3 +51,4 @@ pub use news::{LeftOutChange, LeftOutNews};
 pub use offer::{LeftOut, LeftOutReason};
 pub use options::{GatewayOptions, Profile};
 pub use scope::Scope;
+pub use stdio::{StdioInput, StdioOutput, stdio};

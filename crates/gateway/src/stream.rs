@@ -64,7 +64,7 @@ impl Gateway {
             });
         }
         let limits = &self.0.options.limits;
-        let (outbox, queue) = Outbox::new(limits.outbox);
+        let (outbox, queue) = Outbox::new(limits.outbox, &self.0.dropped);
         let finish = CancellationToken::new();
         let writing = write_queue(write, queue, Arc::clone(&outbox), finish.clone());
         let writing = AbortOnDropHandle::new(tokio::spawn(writing));
@@ -196,19 +196,19 @@ struct Outbox {
     queue: mpsc::Sender<Bytes>,
     /// Places that are kept for messages that must arrive.
     kept: usize,
-    /// Notifications that had no room.
-    dropped: AtomicU64,
+    /// Counts notifications that had no room, of all clients.
+    dropped: Arc<AtomicU64>,
     /// The client cannot be written to any more.
     closed: CancellationToken,
 }
 
 impl Outbox {
-    fn new(most: usize) -> (Arc<Self>, mpsc::Receiver<Bytes>) {
+    fn new(most: usize, dropped: &Arc<AtomicU64>) -> (Arc<Self>, mpsc::Receiver<Bytes>) {
         let (queue, messages) = mpsc::channel(most.max(2));
         let outbox = Self {
             queue,
             kept: most / 2,
-            dropped: AtomicU64::new(0),
+            dropped: Arc::clone(dropped),
             closed: CancellationToken::new(),
         };
         (Arc::new(outbox), messages)
@@ -409,7 +409,7 @@ mod tests {
 
     #[tokio::test]
     async fn notifications_leave_room_for_what_must_arrive() {
-        let (outbox, mut queue) = Outbox::new(4);
+        let (outbox, mut queue) = Outbox::new(4, &Arc::default());
         let send = |priority| outbox.send(Bytes::from_static(b"{}"), priority);
         assert!(send(Priority::CanDrop) && send(Priority::CanDrop));
         assert!(!send(Priority::CanDrop) && !outbox.is_closed());

@@ -77,7 +77,7 @@ pub(crate) enum Command {
     Logs(Logs),
     /// Watch a resource for changes.
     Watch(Watch),
-    /// Offer all servers to a client as one MCP server, over stdio or HTTP.
+    /// Offer all servers to clients as one, over stdio or HTTP.
     Serve(Box<Serve>),
     /// Log in to a server that uses OAuth.
     Login(Box<Login>),

@@ -4,8 +4,12 @@
 //! library: this module reads the options, words what it tells, and ends it in good order.
 
 use std::ffi::OsString;
+use std::future::poll_fn;
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use clap::{Args as _, FromArgMatches as _};
 use switchboard::catalog::ExposedNames;
@@ -21,9 +25,9 @@ use switchboard_gateway::http::{
 use switchboard_gateway::setup::{self, ClientSetup};
 use switchboard_gateway::{
     ClientIdentity, Gateway, GatewayError, GatewayOptions, LeftOutReason, Profile, Scope, leads_to,
-    starts_gateway,
+    starts_gateway, stdio,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use crate::args::{Connection, Serve};
@@ -234,8 +238,18 @@ impl Serving<'_> {
     /// Takes entries out that lead back to a gateway of this program.
     async fn leave_out_gateways(&self) -> Result<(), Failure> {
         let address = self.args.http.filter(|address| address.port() != 0);
+        let program = std::env::current_exe().ok();
+        let program = program.map(|path| path.display().to_string());
         for entry in self.hosting.files.config.entries() {
-            let words = entry.command().into_iter().chain(entry.args());
+            // By its path too, whatever it is called.
+            let own = |word| {
+                if program.as_deref() == Some(word) {
+                    "switchboard"
+                } else {
+                    word
+                }
+            };
+            let words = entry.command().into_iter().chain(entry.args()).map(own);
             let leads_here = |url| address.is_some_and(|address| leads_to(url, address));
             if entry.url().is_some_and(leads_here) || starts_gateway(words) {
                 let name = entry.name();
@@ -287,7 +301,7 @@ impl Serving<'_> {
             self.say("a client is to start this, and speaks the protocol over stdin and stdout");
             self.tell_setups(&setup::over_stdio("switchboard", &self.words()));
         }
-        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        let (input, output) = stdio();
         let (gateway, identity) = (self.gateway.clone(), self.identity.clone());
         let client = gateway.serve(input, output, identity, scope);
         let draining = self.drain_when_told();
@@ -302,24 +316,28 @@ impl Serving<'_> {
         let (service, token) = self.service()?;
         let mut listeners = Vec::new();
         if let Some(address) = self.args.http {
-            let listener = HttpListener::tcp(address)
-                .await
-                .map_err(|it| listening(&it))?;
+            let listener = HttpListener::tcp(address).await.map_err(listening)?;
             listeners.push(listener);
         }
         if let Some(path) = &self.args.unix {
             listeners.push(listen_unix(path)?);
         }
-        self.tell_start(&listeners, token.as_ref());
-        let told = Arc::new(tokio::sync::watch::Sender::new(false));
-        let mut serving = JoinSet::new();
+        let told = Arc::new(watch::Sender::new(false));
+        let (mut serving, mut addresses) = (JoinSet::new(), Vec::new());
         for listener in listeners {
+            addresses.extend(listener.address());
             let (service, mut told) = (service.clone(), told.subscribe());
-            serving.spawn(async move {
+            let mut served = Box::pin(async move {
                 let stopped = async { drop(told.wait_for(|told| *told).await) };
                 service.serve(listener, stopped).await
             });
+            // Polled once: options that cannot be served fail at once, before anything is told.
+            if let Poll::Ready(served) = poll_once(served.as_mut()).await {
+                served.map_err(listening)?;
+            }
+            serving.spawn(served);
         }
+        self.tell_start(&addresses, token.as_ref());
         let draining = async {
             self.stop.notified().await;
             self.say("draining");
@@ -329,7 +347,7 @@ impl Serving<'_> {
         let ended = async {
             while let Some(ended) = serving.join_next().await {
                 match ended {
-                    Ok(served) => served.map_err(|error| listening(&error))?,
+                    Ok(served) => served.map_err(listening)?,
                     Err(_) => {
                         return Err(Report::new(Exit::Internal, "internal", "serving failed"));
                     }
@@ -387,9 +405,9 @@ impl Serving<'_> {
         Ok((service, place))
     }
 
-    fn tell_start(&self, listeners: &[HttpListener], token: Option<&TokenPlace>) {
+    fn tell_start(&self, addresses: &[SocketAddr], token: Option<&TokenPlace>) {
         let args = self.args;
-        for address in listeners.iter().filter_map(HttpListener::address) {
+        for address in addresses {
             let scheme = if args.tls_cert.is_some() {
                 "https"
             } else {
@@ -462,6 +480,10 @@ impl Serving<'_> {
     }
 }
 
+async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
+}
+
 /// The file of the token, and its text if it was made just now.
 struct TokenPlace {
     path: PathBuf,
@@ -470,7 +492,7 @@ struct TokenPlace {
 
 #[cfg(unix)]
 fn listen_unix(path: &std::path::Path) -> Result<HttpListener, Failure> {
-    HttpListener::unix(path).map_err(|error| listening(&error))
+    HttpListener::unix(path).map_err(listening)
 }
 
 #[cfg(not(unix))]
@@ -491,15 +513,21 @@ fn configuration(error: GatewayError) -> Failure {
             let report = Report::new(Exit::Internal, "internal", "serving failed");
             report.fact("the system says", error.to_string())
         }
-        error => Report::new(Exit::Configuration, "configuration", error.to_string()),
+        error => {
+            let report = Report::new(Exit::Configuration, "configuration", error.to_string());
+            match error {
+                GatewayError::Option { option: "http", .. } => report
+                    .hint("give --tls-cert and --tls-key, or --behind-proxy if a proxy ends TLS"),
+                _ => report,
+            }
+        }
     }
 }
 
 /// The report of an address or a socket that cannot be served.
-fn listening(error: &GatewayError) -> Failure {
-    let exit = match error {
-        GatewayError::Io(_) => Exit::Connect,
-        _ => Exit::Configuration,
-    };
-    Report::new(exit, "listen", error.to_string())
+fn listening(error: GatewayError) -> Failure {
+    match error {
+        GatewayError::Io(error) => Report::new(Exit::Connect, "connect", error.to_string()),
+        error => configuration(error),
+    }
 }

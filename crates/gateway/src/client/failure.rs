@@ -115,7 +115,9 @@ fn gone_wrong(identity: &ClientIdentity, kind: ErrorKind, error: &Error) -> RpcE
     }
     let may_have_run = if error.was_sent() { "true" } else { "false" };
     data.raw("mayHaveRun", may_have_run);
-    let command = error.server().and_then(|server| help(kind).command(server));
+    let command = error
+        .server()
+        .and_then(|server| help(kind)?.command(server));
     if let Some(command) = command.filter(|_| !identity.is_remote()) {
         message.push_str("; what helps: ");
         message.push_str(&command);
@@ -125,11 +127,13 @@ fn gone_wrong(identity: &ClientIdentity, kind: ErrorKind, error: &Error) -> RpcE
 }
 
 /// The case that has the command which helps.
-fn help(kind: ErrorKind) -> LeftOutReason {
+fn help(kind: ErrorKind) -> Option<LeftOutReason> {
     match kind {
-        ErrorKind::Untrusted => LeftOutReason::NeedsApproval,
-        ErrorKind::Authorization => LeftOutReason::NeedsLogin,
-        _ => LeftOutReason::Failed,
+        ErrorKind::Untrusted => Some(LeftOutReason::NeedsApproval),
+        ErrorKind::Authorization => Some(LeftOutReason::NeedsLogin),
+        // The server works, and asks what this client cannot answer.
+        ErrorKind::Input => None,
+        _ => Some(LeftOutReason::Failed),
     }
 }
 

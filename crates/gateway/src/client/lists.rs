@@ -54,7 +54,7 @@ impl Client {
         } else {
             limits.first_list_http
         };
-        // Counted from the first list of any client: a server that hangs costs nobody more than that.
+        // Counted from the first list of any client: a server that hangs costs no more than that.
         let left = patience.saturating_sub(self.gateway.0.first_list().elapsed());
         self.upstream.connect_within(left).await;
     }

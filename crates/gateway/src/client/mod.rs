@@ -11,6 +11,11 @@
 //! to no request. `questions` asks the client what servers of the legacy era want to know, `rounds` passes
 //! on the questions of modern ones. `failure` says errors as a server would.
 
+#![allow(
+    clippy::result_large_err,
+    reason = "an error moves a few times on its way to the answer, and is rare"
+)]
+
 mod calls;
 mod changes;
 mod failure;
@@ -34,6 +39,7 @@ use changes::Subscriptions;
 use failure::Subject;
 use params::{Params, invalid};
 use questions::Questions;
+pub use questions::client_capabilities;
 use requests::{Admission, InFlight};
 use result::{Answer, Outcome};
 use session::LegacySession;

@@ -8,8 +8,8 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use rustc_hash::FxHashMap;
 use switchboard::session::{Refusal, Respond, Responding};
 use switchboard_wire::{
-    Cancelled, ClientCapabilities, ElicitationComplete, InputRequest, Notice as _, Raw, RequestId,
-    RpcError, code,
+    Cancelled, ClientCapabilities, ElicitationCapability, ElicitationComplete, InputRequest,
+    Notice as _, Raw, RequestId, RootsCapability, RpcError, SamplingCapability, code,
 };
 use tokio::sync::oneshot;
 
@@ -125,6 +125,25 @@ fn random_key() -> Option<String> {
         write!(key, "{byte:02x}").ok();
         key
     }))
+}
+
+/// All that clients of the legacy era can be asked: what the host of a gateway has to declare to servers
+/// that clients share ([`HostBuilder::client_capabilities`](switchboard::HostBuilder::client_capabilities)).
+/// A question goes to the client whose call it belongs to, if that client has declared it too, and is
+/// refused otherwise.
+pub fn client_capabilities() -> ClientCapabilities {
+    ClientCapabilities {
+        roots: Some(RootsCapability { list_changed: true }),
+        sampling: Some(SamplingCapability {
+            context: true,
+            tools: true,
+        }),
+        elicitation: Some(ElicitationCapability {
+            form: true,
+            url: true,
+        }),
+        ..ClientCapabilities::default()
+    }
 }
 
 /// Asks one client what servers of its own era want to know.

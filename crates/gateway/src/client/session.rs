@@ -109,7 +109,7 @@ impl Client {
         result.raw("capabilities", offer.capabilities().as_str());
         result.raw("serverInfo", &self.server_info());
         if let Some(instructions) = offer.instructions() {
-            result.text("instructions", &instructions);
+            result.text("instructions", instructions);
         }
         Ok(Answer::own(result.end_raw()))
     }
@@ -135,7 +135,7 @@ impl Client {
         result.raw("supportedVersions", &modern_versions());
         result.raw("capabilities", offer.capabilities().as_str());
         if let Some(instructions) = offer.instructions() {
-            result.text("instructions", &instructions);
+            result.text("instructions", instructions);
         }
         super::lists::add_cache_hints(&mut result, &self.gateway);
         let meta = Members::new()

@@ -24,6 +24,11 @@
 //! `serve` accepts connections from a `listener`, within bounds of their number and of every wait, and
 //! drains them at the end.
 
+#![allow(
+    clippy::result_large_err,
+    reason = "a refusal is a response like any other, and goes out at once"
+)]
+
 mod agreement;
 mod auth;
 mod body;

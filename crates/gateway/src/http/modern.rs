@@ -160,12 +160,17 @@ impl ModernClient {
 
 /// Returns true if a message is meant to be modern, rightly or wrongly.
 pub(super) fn is_modern(exchange: &Exchange<'_>, message: &ClientMessage) -> bool {
+    let version = exchange.header(&PROTOCOL_VERSION);
+    // Fast path: the header says it, and whether the body agrees is checked later.
+    if version.is_some_and(is_version) && !is_initialize(message) {
+        return true;
+    }
     let says_so = |params: Option<&Raw>| {
         let meta = params.and_then(|params| params.member("_meta"));
         meta.is_some_and(|meta| meta.member(meta::PROTOCOL_VERSION).is_some())
     };
     let is_in_body = match message {
-        ClientMessage::Request(request) if request.method == "initialize" => return false,
+        _ if is_initialize(message) => return false,
         ClientMessage::Request(request) => says_so(request.params.as_ref()),
         ClientMessage::Notification { params, .. } => says_so(params.as_ref()),
         ClientMessage::Answer { .. } => false,
@@ -173,15 +178,19 @@ pub(super) fn is_modern(exchange: &Exchange<'_>, message: &ClientMessage) -> boo
     if is_in_body {
         return true;
     }
-    match exchange.header(&PROTOCOL_VERSION) {
-        // The names of versions sort by time, and this is the newest with a handshake.
+    match version {
+        // The names of versions sort by time, and this is the newest with a handshake. An unknown version
+        // within a session is a mistake in that session.
         Some(version) if version > Version::NEWEST_LEGACY.as_str().as_bytes() => {
-            // A session says what an unknown version means.
-            is_version(version) || exchange.header(&SESSION_ID).is_none()
+            exchange.header(&SESSION_ID).is_none()
         }
         Some(_) => false,
         None => exchange.header(&METHOD).is_some() && exchange.header(&SESSION_ID).is_none(),
     }
+}
+
+fn is_initialize(message: &ClientMessage) -> bool {
+    matches!(message, ClientMessage::Request(request) if request.method == "initialize")
 }
 
 fn is_version(text: &[u8]) -> bool {

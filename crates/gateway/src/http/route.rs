@@ -26,7 +26,7 @@ pub(super) enum Route {
 }
 
 impl Route {
-    /// Finds the route of a path. Paths are compared as they are: one with dots or encoded slashes is none.
+    /// Finds the route of a path. Paths are compared as they are: dots and encoded slashes lead nowhere.
     pub(super) fn find(path: &str, has_older: bool) -> Option<Self> {
         match path {
             "/mcp" => return Some(Self::Protocol(Scope::All)),

@@ -31,7 +31,7 @@ impl HttpService {
     /// Serves a listener until `shutdown` completes; then takes no more connections, ends streams that
     /// would stay open, gives calls the time of [`GatewayLimits::drain`], and closes what is left.
     ///
-    /// All listeners of one service drain together.
+    /// All listeners of one service drain together, and with their [`Gateway`](crate::Gateway).
     ///
     /// # Errors
     /// Fails at once if the certificate cannot be used, or if the address is off loopback and neither TLS
@@ -57,6 +57,7 @@ impl HttpService {
                 biased;
                 () = &mut shutdown => break,
                 () = draining.cancelled() => break,
+                () = self.shared.gateway.0.drain.begun() => break,
                 Some(_) = connections.join_next(), if !connections.is_empty() => continue,
                 accepted = listener.accept() => accepted,
             };
@@ -98,8 +99,8 @@ impl HttpService {
             return refuse("no-auth", why);
         }
         if !is_near && options.tls.is_none() && !options.behind_proxy {
-            let why = "plain HTTP is served on loopback alone: give a certificate (--tls-cert, \
-                       --tls-key), or say that a proxy ends TLS (--behind-proxy)";
+            let why = "plain HTTP is served on loopback alone: elsewhere it needs a certificate, or a \
+                       proxy in front that ends TLS";
             return refuse("http", why);
         }
         options.tls.as_ref().map(tls::acceptor).transpose()

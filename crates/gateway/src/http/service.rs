@@ -207,7 +207,7 @@ fn foreign(shared: &HttpShared, refused: OriginRefusal) -> HttpResponse {
             (RefusalReason::Host, StatusCode::BAD_REQUEST, why)
         }
         OriginRefusal::ForeignHost => {
-            let why = "this host is not served here (--allow-host HOST allows it)";
+            let why = "this host is not one of those that are served here";
             (RefusalReason::Host, StatusCode::FORBIDDEN, why)
         }
         OriginRefusal::ForeignOrigin => {

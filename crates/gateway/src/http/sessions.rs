@@ -26,7 +26,7 @@ use crate::scope::Scope;
 const ID_TEXT: usize = 22;
 /// Limits of the time between two searches for idle sessions.
 const SWEEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(60));
-/// Time between two searches for room when there is none.
+/// Time between two searches for room when all sessions are taken.
 const PRESSURE: Duration = Duration::from_secs(1);
 
 /// The id of a session.

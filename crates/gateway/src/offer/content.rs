@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use switchboard::catalog::Catalog;
 use switchboard::host::Status;
 use switchboard::policy::Caller;
 use switchboard::protocol::Raw;
@@ -24,6 +25,8 @@ use crate::scope::Scope;
 pub(super) struct Content {
     /// The revision of the host before the contents were read.
     pub(super) revision: u64,
+    /// The snapshot that the addresses are of.
+    pub(super) catalog: Catalog,
     /// The servers of the scope that the caller may know of.
     pub(super) servers: BTreeSet<ServerName>,
     lists: [Arc<PreparedList>; 4],
@@ -53,6 +56,7 @@ impl Making<'_> {
     pub(super) fn make(&self) -> Option<Content> {
         // First of all: a change after this makes the contents again.
         let revision = self.host.revision();
+        let catalog = self.host.catalog();
         let view = self.host.view(self.caller.clone());
         let servers = self.servers(&view)?;
         let statuses: Vec<Status> = (servers.iter())
@@ -65,7 +69,7 @@ impl Making<'_> {
             Arc::clone(self.projections),
         );
         // The addresses before the tools, whose definitions may have some of them.
-        let (resources, templates) = self.resources(&view, &mut addresses);
+        let (resources, templates) = self.resources(&view, &catalog, &mut addresses);
         let (tool_items, tools) = self.tools(&view, &addresses);
         let (prompt_items, prompts) = self.prompts(&view);
         let items = [tool_items, prompt_items, resources, templates];
@@ -77,6 +81,7 @@ impl Making<'_> {
         };
         Some(Content {
             revision,
+            catalog,
             lists,
             tools,
             prompts,
@@ -195,8 +200,13 @@ impl Making<'_> {
     }
 
     /// The resources and the templates, with their addresses.
-    fn resources(&self, view: &View, addresses: &mut Addresses) -> (Items, Items) {
-        let table = self.projections.learn(&self.host.catalog());
+    fn resources(
+        &self,
+        view: &View,
+        catalog: &Catalog,
+        addresses: &mut Addresses,
+    ) -> (Items, Items) {
+        let table = self.projections.learn(catalog);
         let form = |server: &ServerName, own: &str| match self.only() {
             Some(_) => Arc::from(own),
             None => table.outward(server, own),

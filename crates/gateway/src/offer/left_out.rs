@@ -30,7 +30,7 @@ pub enum LeftOutReason {
     NeedsLogin,
     /// Its definitions have changed since they were approved: those that did are withheld.
     Changed,
-    /// It is being connected to for the first time.
+    /// Nothing is known of it yet: it is connected to for the first time.
     Connecting,
     /// It cannot be used.
     Failed,
@@ -47,7 +47,7 @@ impl LeftOut {
             State::NeedsLogin(_) => LeftOutReason::NeedsLogin,
             // What was listed before is still offered.
             State::Failed(_) if !is_listed => LeftOutReason::Failed,
-            State::Connecting if !is_listed => LeftOutReason::Connecting,
+            State::Idle | State::Connecting if !is_listed => LeftOutReason::Connecting,
             State::Disabled => return None,
             _ if has_changed(host, server) => LeftOutReason::Changed,
             _ => return None,

@@ -118,6 +118,7 @@ pub(crate) struct Offer {
     scope: Scope,
     principal: Arc<str>,
     seal: Arc<Seal>,
+    projections: Arc<Projections>,
 }
 
 impl Gateway {
@@ -158,6 +159,7 @@ impl Offers {
             scope: scope.clone(),
             principal: Arc::clone(identity.shared_principal()),
             seal: Arc::clone(&self.seal),
+            projections: Arc::clone(&self.projections),
         }))
     }
 
@@ -231,6 +233,7 @@ impl Offer {
         let (seal, principal, scope) = (&self.seal, &self.principal, &self.scope);
         let open = |cursor| cursor::open(seal, principal, list, scope, cursor).ok_or(BadCursor);
         let after = cursor.map(open).transpose()?;
+        self.projections.give(&self.content.catalog);
         let (items, next) = self.content.list(list).page(after.as_deref());
         let next = next.map(|key| cursor::seal(seal, principal, list, scope, key));
         Ok(Page { items, next })
@@ -263,6 +266,7 @@ impl Offer {
 
     /// The address of a server as clients know it.
     pub(crate) fn outward_uri<'a>(&'a self, server: &ServerName, uri: &'a str) -> Cow<'a, str> {
+        self.projections.give(&self.content.catalog);
         self.content.addresses.outward(server, uri)
     }
 
@@ -274,6 +278,7 @@ impl Offer {
         if !addresses.has_forms(server) {
             return result;
         }
+        self.projections.give(&self.content.catalog);
         let mut edits = Edits::of(&result);
         edits.change_result(&|uri| changed(addresses, server, uri));
         if edits.is_empty() {

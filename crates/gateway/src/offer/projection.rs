@@ -5,11 +5,13 @@
 //! pages of MCP Apps, whose hosts insist on the scheme; for a template `switchboard://SERVER/=` and the
 //! template, because values are filled in later. Nothing is dropped.
 //!
-//! What an address means never changes while the process lives: an assigned form is kept, also when the
-//! server or the collision is gone. Two servers with templates that differ in the names of variables
+//! What an address means never changes while the process lives: once clients were given forms, each is
+//! kept, also when the server or the collision is gone. Before that they are assigned anew for each
+//! snapshot, so that the order in which servers were connected decides nothing. Two servers with templates that differ in the names of variables
 //! alone collide too.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use switchboard::ServerName;
@@ -21,6 +23,8 @@ const UI: &str = "ui://";
 /// The forms of all addresses that were listed in this process.
 pub(crate) struct Projections {
     table: Mutex<ProjectionTable>,
+    /// Set once clients were given forms of the table.
+    is_given: AtomicBool,
 }
 
 #[derive(Default)]
@@ -46,6 +50,7 @@ impl Projections {
         };
         Self {
             table: Mutex::new(table),
+            is_given: AtomicBool::new(false),
         }
     }
 
@@ -63,6 +68,9 @@ impl Projections {
             .as_ref()
             .is_some_and(|known| known.is(catalog))
         {
+            if !self.is_given.load(Ordering::Acquire) {
+                table.clear();
+            }
             let resources = catalog.resources().map(|it| (it.server(), it.uri()));
             let templates = catalog
                 .templates()
@@ -72,9 +80,24 @@ impl Projections {
         }
         table
     }
+
+    /// Notes that clients are given the forms of a snapshot, which stay from now on.
+    pub(crate) fn give(&self, catalog: &Catalog) {
+        if !self.is_given.load(Ordering::Acquire) {
+            // Another snapshot may have been learned since: what is given counts.
+            let _table = self.learn(catalog);
+            self.is_given.store(true, Ordering::Release);
+        }
+    }
 }
 
 impl ProjectionTable {
+    fn clear(&mut self) {
+        self.forms.clear();
+        self.taken.clear();
+        self.owners.clear();
+    }
+
     /// The outward form of an address that a server lists.
     pub(crate) fn outward(&self, server: &ServerName, address: &str) -> Arc<str> {
         let key = (server.clone(), Arc::from(address));

@@ -303,6 +303,28 @@ async fn colliding_resources_are_namespaced_and_read_back() {
 }
 
 #[tokio::test]
+async fn addresses_are_kept_from_the_first_list_on_and_not_before() {
+    let listing = Listing::default().with("resources", vec![resource("f://x")]);
+    let everything = AgentPolicy::everything(Level::Yolo);
+    let mut builder = Host::builder().agent("gateway", everything);
+    for server in ["a", "b"] {
+        builder = builder.transport(name(server), listing.transport(), settings());
+    }
+    let host = builder.build().unwrap();
+    host.connect("b").await.unwrap();
+    let offers = offers(&host, &GatewayOptions::default());
+    let now = || offers.current(&agent(), &Scope::All).unwrap();
+    // An offer that no client has seen: the server that comes next decides with it.
+    assert_eq!(now().resource("f://x").unwrap().server, name("b"));
+    host.connect("a").await.unwrap();
+    let both = ["switchboard://a/f%3A%2F%2Fx", "switchboard://b/f%3A%2F%2Fx"];
+    assert_eq!(names(&now(), List::Resources), both);
+    host.remove("a").await.unwrap();
+    assert_eq!(names(&now(), List::Resources), [both[1]]);
+    host.shutdown().await;
+}
+
+#[tokio::test]
 async fn links_in_results_lead_back_to_the_server_that_sent_them() {
     let servers = ["a", "b"].map(|server| {
         let listing = Listing::default().with("resources", vec![resource("f://both")]);
@@ -359,16 +381,16 @@ async fn a_profile_narrows_servers_and_tools() {
 }
 
 #[tokio::test]
-async fn instructions_are_those_of_servers_that_offer_something() {
+async fn instructions_and_capabilities_are_those_of_the_servers() {
     let speaking = Listing::default().with("tools", vec![tool("t")]);
     let servers = [
         ("a", speaking.clone().saying("Say a.")),
-        ("b", Listing::default().saying("Say nothing.")),
+        ("b", Listing::default().saying("Say b.")),
         ("c", speaking),
     ];
     let host = host(&servers).await;
     let all = offer(&host, &Scope::All);
-    assert_eq!(all.instructions(), Some("# a\n\nSay a."));
+    assert_eq!(all.instructions(), Some("# a\n\nSay a.\n\n# b\n\nSay b."));
     let one = offer(&host, &Scope::Server(name("a")));
     assert_eq!(one.instructions(), Some("Say a."));
     let capabilities: Value = one.capabilities().decode().unwrap();

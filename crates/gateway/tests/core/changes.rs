@@ -42,7 +42,7 @@ async fn a_client_that_is_not_ready_is_told_nothing() {
     let script = changing();
     let gateway = gateway(builder().with("one", script.memory())).await;
     let mut early = Front::open(&gateway);
-    let hello = crate::support::hello("2025-11-25", json!({}));
+    let hello = crate::support::hello("2025-11-25", &json!({}));
     early.ask("initialize", hello).await;
     let mut ready = Front::legacy(&gateway).await;
     add_tool(&script, "second");

@@ -10,7 +10,7 @@ async fn each_legacy_version_is_agreed_on_as_it_is_asked_for() {
     let gateway = gateway(builder().with("demo", testkit(Options::default()))).await;
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut front = Front::open(&gateway);
-        let answer = front.ask("initialize", hello(version, json!({}))).await;
+        let answer = front.ask("initialize", hello(version, &json!({}))).await;
         assert_eq!(answer["result"]["protocolVersion"], version);
         let info = json!({"name": "switchboard", "version": env!("CARGO_PKG_VERSION")});
         assert_eq!(answer["result"]["serverInfo"], info);
@@ -25,7 +25,7 @@ async fn an_unknown_version_is_answered_with_the_newest_legacy_one() {
     let gateway = gateway(builder()).await;
     for version in ["2026-07-28", "2099-01-01", "1"] {
         let mut front = Front::open(&gateway);
-        let answer = front.ask("initialize", hello(version, json!({}))).await;
+        let answer = front.ask("initialize", hello(version, &json!({}))).await;
         assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
     }
 }
@@ -53,7 +53,7 @@ async fn a_second_handshake_is_refused() {
     let gateway = gateway(builder()).await;
     let mut front = Front::legacy(&gateway).await;
     let again = front
-        .ask("initialize", hello("2025-11-25", json!({})))
+        .ask("initialize", hello("2025-11-25", &json!({})))
         .await;
     assert_eq!(
         again["error"],
@@ -66,7 +66,7 @@ async fn a_handshake_that_lacks_a_member_is_refused() {
     let gateway = gateway(builder()).await;
     let mut front = Front::open(&gateway);
     for lacking in ["protocolVersion", "capabilities", "clientInfo"] {
-        let mut params = hello("2025-11-25", json!({}));
+        let mut params = hello("2025-11-25", &json!({}));
         params.as_object_mut().unwrap().remove(lacking);
         let answer = front.ask("initialize", params).await;
         assert_eq!(answer["error"]["code"], -32602, "{lacking}");

@@ -119,3 +119,31 @@ async fn a_client_that_reads_nothing_does_not_hold_up_another() {
     ids.sort_unstable();
     assert_eq!(ids, (2..=41).collect::<Vec<_>>());
 }
+
+#[tokio::test]
+async fn a_slow_client_misses_progress_and_no_answer() {
+    let script = Script::new(Era::Legacy, &["report"], |request| {
+        let token = &request["params"]["_meta"]["progressToken"];
+        let progress = |step: u32| {
+            let message = "x".repeat(2000);
+            let params = json!({"progressToken": token, "progress": step, "message": message});
+            Does::Says(
+                json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
+            )
+        };
+        let mut all: Vec<_> = (1..=500).map(progress).collect();
+        all.push(Does::Result(text("done").to_string()));
+        all
+    });
+    let gateway = limited(&script, |options| options.limits.outbox = 16).await;
+    let mut slow = Front::legacy(&gateway).await;
+    let params = json!({"name": "one__report", "_meta": {"progressToken": 1}});
+    let call = slow.begin("tools/call", params).await;
+    script.heard("tools/call", 1).await;
+    let mut other = Front::legacy(&gateway).await;
+    while gateway.dropped_notifications() == 0 {
+        other.ask("ping", Value::Null).await;
+    }
+    assert_eq!(slow.answer(call).await["result"], text("done"));
+    assert!(slow.seen.len() < 500);
+}

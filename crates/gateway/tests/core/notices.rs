@@ -66,7 +66,7 @@ async fn without_a_token_there_is_no_progress() {
 }
 
 /// A message that a server logs.
-fn log(level: &str, logger: Value, data: Value) -> Value {
+fn log(level: &str, logger: Value, data: &Value) -> Value {
     let mut params = json!({"level": level, "data": data});
     if !logger.is_null() {
         params["logger"] = logger;
@@ -77,8 +77,8 @@ fn log(level: &str, logger: Value, data: Value) -> Value {
 fn logging() -> Script {
     Script::new(Era::Legacy, &["log"], |_| {
         vec![
-            Does::Says(log("debug", Value::Null, json!("quiet"))),
-            Does::Says(log("warning", json!("db"), json!({"a": [1.50]}))),
+            Does::Says(log("debug", Value::Null, &json!("quiet"))),
+            Does::Says(log("warning", json!("db"), &json!({"a": [1.50]}))),
             Does::Result(text("done").to_string()),
         ]
     })

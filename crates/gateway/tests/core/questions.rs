@@ -261,3 +261,31 @@ async fn a_clients_level_is_set_at_its_servers() {
     let set = script.heard("logging/setLevel", 1).await;
     assert_eq!(set["params"]["level"], "debug");
 }
+
+#[tokio::test]
+async fn a_modern_servers_questions_are_refused_for_a_legacy_client() {
+    let script = asking();
+    let gateway = gateway(builder().with("one", script.memory())).await;
+    let mut front = Front::legacy_with(&gateway, "2025-11-25", can_all()).await;
+    let answer = front.ask("tools/call", json!({"name": "one__greet"})).await;
+    let error = &answer["error"];
+    let data = json!({"reason": "input", "server": "one", "mayHaveRun": true});
+    assert_eq!((&error["code"], &error["data"]), (&json!(-32603), &data));
+    assert!(front.seen.is_empty(), "{:?}", front.seen);
+}
+
+#[tokio::test]
+async fn a_legacy_servers_questions_are_refused_for_a_modern_client() {
+    let script = patient();
+    let gateway = legacy(&script, Sharing::Shared).await;
+    let mut front = Front::open(&gateway);
+    let params = json!({"name": "one__ask", "_meta": able()});
+    let call = front.begin_modern("tools/call", params).await;
+    let sent = script.heard("tools/call", 1).await;
+    script.say(&question("q1", "roots/list", &json!({})));
+    assert!(script.answered("q1").await["error"]["code"].is_i64());
+    script.say(&json!({"jsonrpc": "2.0", "id": sent["id"], "result": text("done")}));
+    let answer = front.answer(call).await;
+    assert_eq!(answer["result"]["content"], text("done")["content"]);
+    assert!(front.seen.is_empty(), "{:?}", front.seen);
+}

@@ -8,10 +8,11 @@ use switchboard::catalog::ExposedNames;
 use switchboard::host::{Host, HostBuilder};
 use switchboard::pins::{Mode, Pins};
 use switchboard::policy::{AgentPolicy, Caller, Level};
-use switchboard::protocol::ClientCapabilities;
 use switchboard::spec::{ServerName, Settings};
 use switchboard::transport::Memory;
-use switchboard_gateway::{ClientIdentity, Gateway, GatewayError, GatewayOptions, Scope};
+use switchboard_gateway::{
+    ClientIdentity, Gateway, GatewayError, GatewayOptions, Scope, client_capabilities,
+};
 use switchboard_testkit::Options;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tokio::sync::{mpsc, watch};
@@ -59,11 +60,6 @@ pub(crate) fn name(text: &str) -> ServerName {
     ServerName::parse(text).unwrap()
 }
 
-/// What servers are told of clients that share a connection.
-fn everything() -> ClientCapabilities {
-    serde_json::from_value(can_all()).unwrap()
-}
-
 /// All that a client of the legacy era can be asked.
 pub(crate) fn can_all() -> Value {
     let elicitation = json!({"form": {}, "url": {}});
@@ -77,7 +73,7 @@ pub(crate) fn builder() -> HostBuilder {
         .default_agent("gateway", AgentPolicy::everything(Level::Yolo))
         // Tools that are added later would be withheld from agents.
         .pins(Pins::in_memory(), Mode::Off)
-        .client_capabilities(everything())
+        .client_capabilities(client_capabilities())
 }
 
 /// Adds a server with the usual settings.
@@ -128,7 +124,7 @@ pub(crate) fn modern_meta() -> Value {
 }
 
 /// What a legacy client sends first.
-pub(crate) fn hello(version: &str, capabilities: Value) -> Value {
+pub(crate) fn hello(version: &str, capabilities: &Value) -> Value {
     let info = json!({"name": "test", "version": "1"});
     json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": info})
 }
@@ -165,7 +161,7 @@ impl Front {
     }
 
     pub(crate) async fn greet(&mut self, version: &str, can: Value) {
-        let answer = self.ask("initialize", hello(version, can)).await;
+        let answer = self.ask("initialize", hello(version, &can)).await;
         assert_eq!(answer["result"]["protocolVersion"], version);
         self.tell("notifications/initialized", Value::Null).await;
     }
@@ -297,6 +293,9 @@ pub(crate) fn text(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }
 
+/// What a scripted server does with a request.
+type Reaction = dyn Fn(&Value) -> Vec<Does> + Send + Sync;
+
 /// A server that answers as it is told, and keeps what it was sent.
 #[derive(Clone)]
 pub(crate) struct Script {
@@ -306,7 +305,7 @@ pub(crate) struct Script {
     capabilities: Value,
     heard: Arc<watch::Sender<Vec<Value>>>,
     /// What it does with a call or another request.
-    does: Arc<dyn Fn(&Value) -> Vec<Does> + Send + Sync>,
+    does: Arc<Reaction>,
     says: Arc<Mutex<Option<mpsc::UnboundedSender<String>>>>,
 }
 

@@ -61,3 +61,13 @@ async fn a_call_over_the_time_of_draining_is_cancelled() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_gateway_that_drains_takes_its_listeners_along() {
+    let mut front = front().await;
+    let mut idle = front.connect().await;
+    assert_eq!(idle.ask(&Ask::modern_echo("x")).await.text(), "x");
+    assert!(front.gateway.drain(Duration::from_secs(5)).await);
+    front.stopped().await;
+    assert_eq!(idle.until_closed().await, b"");
+}

@@ -39,7 +39,10 @@ async fn plain_http_off_loopback_needs_a_certificate_or_a_proxy() {
     let why = refusal(service(token(), |_| {}), "0.0.0.0:0")
         .await
         .unwrap();
-    assert!(why.contains("--behind-proxy"), "{why}");
+    assert!(
+        why.contains("plain HTTP is served on loopback alone"),
+        "{why}"
+    );
     let proxied = service(token(), |options| options.behind_proxy = true);
     assert_eq!(refusal(proxied, "0.0.0.0:0").await, None);
 }
@@ -52,7 +55,7 @@ async fn without_a_token_loopback_alone_is_served() {
     );
     let open = |proxied| {
         service(HttpAuth::None, move |options| {
-            options.behind_proxy = proxied
+            options.behind_proxy = proxied;
         })
     };
     assert!(refusal(open(true), "0.0.0.0:0").await.is_some());

@@ -200,7 +200,7 @@ async fn a_call_that_takes_long_becomes_a_stream_with_comments() {
         gateway.limits.keep_alive = Duration::from_millis(30);
     })
     .await;
-    let call = json!({"name": "demo__slow_operation", "arguments": {"duration": 0.3, "steps": 1}});
+    let call = json!({"name": "demo__slow_operation", "arguments": {"duration": 0.6, "steps": 1}});
     let mut connection = front.connect().await;
     connection
         .send(&Ask::modern("tools/call", call).bytes())

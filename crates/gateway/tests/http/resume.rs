@@ -40,7 +40,7 @@ async fn a_post_stream_is_primed_and_resumed_after_its_connection_broke() {
     let session = front.session("2025-11-25").await;
     let mut connection = front.connect().await;
     connection
-        .send(&slow(7, 0.3).session(&session).bytes())
+        .send(&slow(7, 0.6).session(&session).bytes())
         .await;
     let head = connection.head().await.unwrap();
     assert_eq!(
@@ -84,7 +84,7 @@ async fn clients_of_older_versions_get_no_event_without_data() {
         let session = front.session(version).await;
         let mut connection = front.connect().await;
         connection
-            .send(&slow(7, 0.1).session(&session).bytes())
+            .send(&slow(7, 0.6).session(&session).bytes())
             .await;
         connection.head().await.unwrap();
         let event = connection.event().await.unwrap();
@@ -100,7 +100,7 @@ async fn event_ids_that_are_foreign_or_malformed_are_refused() {
     let other = front.session("2025-11-25").await;
     let mut connection = front.connect().await;
     connection
-        .send(&slow(7, 0.1).session(&session).bytes())
+        .send(&slow(7, 0.6).session(&session).bytes())
         .await;
     connection.head().await.unwrap();
     connection.event().await.unwrap();

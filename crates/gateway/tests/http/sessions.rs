@@ -113,7 +113,7 @@ async fn a_session_that_was_ended_is_gone() {
 #[tokio::test]
 async fn sessions_of_clients_that_never_come_back_end() {
     let front = front_with(|_, gateway| {
-        gateway.limits.session_idle = Duration::from_millis(150);
+        gateway.limits.session_idle = Duration::from_millis(800);
     })
     .await;
     let idle = front.session("2025-11-25").await;
@@ -155,7 +155,7 @@ async fn sessions_of_clients_that_never_come_back_end() {
 async fn sessions_over_the_cap_are_refused_until_others_were_idle() {
     let front = front_with(|_, gateway| {
         gateway.limits.sessions = 3;
-        gateway.limits.session_idle_when_full = Duration::from_millis(100);
+        gateway.limits.session_idle_when_full = Duration::from_secs(1);
     })
     .await;
     for _ in 0..3 {
@@ -176,4 +176,43 @@ async fn sessions_over_the_cap_are_refused_until_others_were_idle() {
     }
     assert!(front.service.stats().sessions <= 3);
     assert_eq!(front.ask(&Ask::modern_echo("x")).await.text(), "x");
+}
+
+/// The memory of this process in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap();
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<usize>()
+        .unwrap()
+        * 1024
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn ten_thousand_idle_sessions_fit_into_100_mib() {
+    let front = front().await;
+    let begin = Ask::initialize("2025-11-25");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let open = async |count: usize| {
+        for _ in 0..count {
+            let answer = front.service.clone().handle(begin.request()).await;
+            let id = answer.headers()["mcp-session-id"].to_str().unwrap();
+            let ready = Ask::post(&ready).session(id);
+            let answer = front.service.clone().handle(ready.request()).await;
+            assert_eq!(answer.status(), 202);
+        }
+    };
+    open(100).await;
+    let before = resident();
+    open(10_000).await;
+    let grown = resident().saturating_sub(before);
+    assert_eq!(front.service.stats().sessions, 10_100);
+    // Tests beside this one have memory of their own, so this is an upper bound.
+    assert!(grown <= 100 << 20, "{} KiB each", grown / 10_000 / 1024);
 }

@@ -109,14 +109,9 @@ impl Connection {
 
     /// Reads more; returns false at the end of the connection.
     async fn more(&mut self) -> bool {
-        let mut bytes = [0; 16 * 1024];
-        match self.stream.read(&mut bytes).await {
-            Ok(0) | Err(_) => false,
-            Ok(length) => {
-                self.bytes.extend_from_slice(&bytes[..length]);
-                true
-            }
-        }
+        self.bytes.reserve(16 * 1024);
+        let read = self.stream.read_buf(&mut self.bytes).await;
+        read.is_ok_and(|length| length > 0)
     }
 
     async fn line(&mut self) -> Option<String> {

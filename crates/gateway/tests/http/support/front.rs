@@ -46,6 +46,7 @@ impl Record {
 pub(crate) struct Front {
     pub(crate) address: SocketAddr,
     pub(crate) service: HttpService,
+    pub(crate) gateway: Gateway,
     pub(crate) host: Host,
     pub(crate) record: Record,
     stop: Option<oneshot::Sender<()>>,
@@ -118,10 +119,8 @@ pub(crate) async fn front_with(
     assert!(status.is_ready(), "{status:?}");
     let (mut http, mut gateway) = (options(), GatewayOptions::default());
     change(&mut http, &mut gateway);
-    let service = Gateway::new(host.clone(), gateway)
-        .unwrap()
-        .http(http)
-        .unwrap();
+    let gateway = Gateway::new(host.clone(), gateway).unwrap();
+    let service = gateway.http(http).unwrap();
     let listener = HttpListener::tcp("127.0.0.1:0".parse().unwrap())
         .await
         .unwrap();
@@ -138,6 +137,7 @@ pub(crate) async fn front_with(
     Front {
         address,
         service,
+        gateway,
         host,
         record,
         stop: Some(stop),
