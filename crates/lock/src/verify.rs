@@ -125,6 +125,7 @@ pub(super) fn verify(lock: &Lock, now: &Lock) -> Vec<LockDrift> {
         };
         match (lock.servers.get(name), now.servers.get(name)) {
             (Some(before), Some(after)) => server.compare(before, after),
+            // Only one side has it: the server was added or removed as a whole.
             (before, after) => server.whole(before, after),
         }
     }

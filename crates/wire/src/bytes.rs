@@ -105,6 +105,7 @@ fn is_plain(block: &[u8; LONG]) -> bool {
     !special
 }
 
+/// Returns the index of the first special byte of the last few, or their number if all are plain.
 fn tail_end(tail: &[u8]) -> usize {
     let inside = tail.iter().position(|byte| is_special(*byte));
     inside.unwrap_or(tail.len())

@@ -82,6 +82,7 @@ fn failed(outcomes: &[(&Leftover, Option<io::Result<bool>>)]) -> Result<(), Fail
     if all { Ok(()) } else { Err(report) }
 }
 
+/// Formats a process that an earlier run left, and says if it was ended.
 fn line((left, outcome): &(&Leftover, Option<io::Result<bool>>)) -> String {
     let mut line = format!(
         "{}  {}  {}  {}",

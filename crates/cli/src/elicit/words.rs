@@ -65,6 +65,7 @@ fn kind(kind: &Kind) -> Option<String> {
     }
 }
 
+/// Words a range, such as `2 to 5`; `None` without a limit.
 fn range<T: ToString>(least: Option<T>, most: Option<T>) -> Option<String> {
     let (least, most) = (
         least.map(|it| it.to_string()),

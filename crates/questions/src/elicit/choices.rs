@@ -28,6 +28,7 @@ impl Choice {
 pub(super) fn read(schema: &Raw, limits: &ElicitLimits) -> Result<Option<Vec<Choice>>, Misread> {
     let titled = schema.member("oneOf").or_else(|| schema.member("anyOf"));
     let choices: Option<Vec<Choice>> = match (schema.member("enum"), titled) {
+        // `enum`, with the titles of the older `enumNames` at the same places.
         (Some(values), _) => {
             let names = schema.member("enumNames");
             let names = names.map(|names| names.items()).unwrap_or_default();
@@ -40,6 +41,7 @@ pub(super) fn read(schema: &Raw, limits: &ElicitLimits) -> Result<Option<Vec<Cho
             };
             values.items().iter().map(choice).collect()
         }
+        // Constants with titles: `oneOf` for one choice, `anyOf` for several.
         (None, Some(titled)) => {
             let choice = |choice: &Raw| {
                 let value = choice.member("const")?.as_text()?;
@@ -87,6 +89,7 @@ pub(super) fn find_choice<'c>(choices: &'c [Choice], text: &str) -> Option<&'c C
         let number: usize = text.parse().ok()?;
         choices.get(number.checked_sub(1)?)
     };
+    // The exact value first: it may look like the number of another choice.
     exact.or_else(named).or_else(numbered)
 }
 

@@ -113,6 +113,7 @@ impl Field {
 
     /// Parses several choices. A choice that contains a comma is found only if it is the single one.
     fn several<'c>(&self, choices: &'c [Choice], words: &str) -> Result<Vec<&'c str>, Problem> {
+        // The whole text first: a choice may have a comma in it.
         if let Some(choice) = choices::find_choice(choices, words) {
             return Ok(vec![&choice.value]);
         }
@@ -121,6 +122,7 @@ impl Field {
         for word in words.filter(|word| !word.is_empty()) {
             let choice = choices::find_choice(choices, word);
             let choice = choice.ok_or_else(|| self.no_choice(word))?;
+            // What was typed twice is sent once.
             if !chosen.contains(&choice.value.as_str()) {
                 chosen.push(&choice.value);
             }
@@ -133,6 +135,7 @@ impl Field {
     /// # Errors
     /// Fails if it does not; the error says which values it accepts.
     pub fn check(&self, value: &Raw) -> Result<(), Problem> {
+        // The size first: a value that is too large is not decoded.
         if value.len_bytes() > self.answer_bytes {
             let most = self.answer_bytes;
             return Err(self.problem(format!("at most {most} bytes are sent")));
@@ -145,6 +148,7 @@ impl Field {
             } => {
                 let text = value.as_text();
                 let text = text.ok_or_else(|| self.problem("enter text"))?;
+                // Characters, as JSON Schema counts them, not bytes.
                 let count = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
                 self.within(count, *least, *most, "characters")?;
                 match format.and_then(|format| formats::misfit(format, &text)) {

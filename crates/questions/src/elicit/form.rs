@@ -46,6 +46,7 @@ impl Form {
             return Err(Misread::new("the properties of the form are no object"));
         }
         let properties = properties.members();
+        // The number first: no field of a form that is too long is read.
         if properties.len() > limits.fields {
             let most = limits.fields;
             return Err(Misread::new(format!(
@@ -67,16 +68,19 @@ impl Form {
                     "a field has a name of more than {most} bytes"
                 )));
             }
+            // A second value would replace the first, and the user could not tell which one is meant.
             if !names.insert(name) {
                 return Err(Misread::of_field(name, "is there twice"));
             }
             let field = schema::field(name, schema, required.contains(name), limits);
             let field = field.map_err(|error| Misread::of_field(name, &error.to_string()))?;
+            // The formats come from the schema: a field keeps only those that it checks.
             if secret.is_none() && secrets::asks(&field, &schema::formats(schema)) {
                 secret = Some(name.clone());
             }
             fields.push(field);
         }
+        // Without such a field no answer would be complete.
         if let Some(missing) = required.iter().find(|name| !names.contains(name)) {
             let missing = switchboard_core::text::excerpt(missing, limits.name_bytes);
             return Err(Misread::of_field(&missing, "is required and not there"));

@@ -139,6 +139,7 @@ impl Link {
         }
         if is_here(&host) {
             warnings.push(Warning::Here);
+        // A numeric address hides who owns it; this machine has a warning of its own.
         } else if !matches!(host, Host::Domain(_)) {
             warnings.push(Warning::Number);
         }

@@ -32,6 +32,7 @@ pub(super) fn field(
             text => Ok(text.filter(|text| !text.is_empty())),
         }
     };
+    // Title and description are outside of the union, the type is inside.
     let inner = without_null(schema);
     let mut field = Field {
         name: name.to_owned(),
@@ -84,6 +85,7 @@ fn type_of(schema: &Raw) -> Option<String> {
     }
     let kinds = kind.items().into_iter().filter_map(|kind| kind.as_text());
     let mut kinds = kinds.filter(|kind| kind != "null");
+    // More than one type beside null fits no field.
     kinds.next().filter(|_| kinds.next().is_none())
 }
 
@@ -128,6 +130,7 @@ fn kind(schema: &Raw, limits: &ElicitLimits) -> Result<Kind, Misread> {
             let (least, most) = (count(schema, "minItems")?, count(schema, "maxItems")?);
             possible(least, most)?;
             let there_are = u64::try_from(choices.len()).unwrap_or(u64::MAX);
+            // No more choices can be asked for than there are.
             possible(least, Some(there_are))?;
             Ok(Kind::Many {
                 choices,

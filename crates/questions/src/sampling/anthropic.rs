@@ -123,6 +123,7 @@ fn block(part: &Part) -> Result<Value, ProviderError> {
                 "tool_use_id": id,
                 "content": blocks(parts)?,
             });
+            // Left out where it is false, which is the default.
             if let (true, Some(block)) = (is_error, block.as_object_mut()) {
                 block.insert("is_error".to_owned(), true.into());
             }
@@ -170,6 +171,7 @@ fn answer(value: &Value, request: &ModelRequest) -> Result<ModelAnswer, Provider
         }
     }
     let stop = match value.get("stop_reason").and_then(Value::as_str) {
+        // A missing reason counts as the usual end.
         Some("end_turn") | None => Stop::EndTurn,
         Some("stop_sequence") => Stop::StopSequence,
         Some("max_tokens") => Stop::MaxTokens,

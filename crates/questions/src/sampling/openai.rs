@@ -77,6 +77,7 @@ impl OpenAi {
 
     fn body(&self, request: &ModelRequest) -> Result<Value, ProviderError> {
         let mut messages = Vec::new();
+        // This API has no field for it: the system prompt is the first message.
         if let Some(system) = &request.prompt.system {
             messages.push(json!({"role": "system", "content": system}));
         }
@@ -174,6 +175,7 @@ fn assistant(turn: &Turn) -> Result<Value, ProviderError> {
             Part::Use { id, name, input } => calls.push(json!({
                 "id": id,
                 "type": "function",
+                // The arguments are JSON in a string.
                 "function": {"name": name, "arguments": input.as_str()},
             })),
             _ => {
@@ -237,6 +239,7 @@ fn answer(value: &Value, request: &ModelRequest) -> Result<ModelAnswer, Provider
     for call in calls.into_iter().flatten() {
         parts.push(tool_call(call)?);
     }
+    // An empty list is the same as none.
     let has_calls = calls.is_some_and(|calls| !calls.is_empty());
     // Some say which of the words it was; OpenAI says `stop` for both.
     let word = choice.get("stop_reason").and_then(Value::as_str);

@@ -53,7 +53,8 @@ struct TrustItem {
 }
 
 impl TrustItem {
-    fn of(approval: &trust::Approval) -> Self {
+    /// Lists an approval that is stored.
+    fn from_approval(approval: &trust::Approval) -> Self {
         Self {
             server: approval.server.to_string(),
             file: approval.file.display().to_string(),
@@ -62,6 +63,7 @@ impl TrustItem {
         }
     }
 
+    /// Lists an entry that is not approved, by the question about it.
     fn from_question(question: &Question) -> Self {
         Self {
             server: question.claim.server.to_string(),
@@ -92,7 +94,7 @@ fn list(_: &TrustList, screen: &Screen) -> Result<(), Failure> {
     let approvals = Approvals::of(&files.config, &files.environment)?;
     let given = approvals.store().list()?;
     lost_records::warn(LostRecords::look(&files.environment).trust(), screen);
-    let given: Vec<TrustItem> = given.iter().map(TrustItem::of).collect();
+    let given: Vec<TrustItem> = given.iter().map(TrustItem::from_approval).collect();
     let waiting = waiting(&files, &approvals)?;
     let waiting: Vec<TrustItem> = waiting.iter().map(TrustItem::from_question).collect();
     if screen.is_json() {

@@ -42,7 +42,7 @@ pub(super) fn revoke(args: &TrustRevoke, screen: &Screen) -> Result<(), Failure>
             Vec::new()
         }
     };
-    let revoked: Vec<TrustItem> = revoked.iter().map(TrustItem::of).collect();
+    let revoked: Vec<TrustItem> = revoked.iter().map(TrustItem::from_approval).collect();
     if screen.is_json() {
         return result(&RevokedServers { revoked }, screen);
     }
