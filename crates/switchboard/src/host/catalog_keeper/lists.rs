@@ -217,6 +217,10 @@ impl CatalogKeeper {
         if is_strict {
             member.facts().refused = Some(member.with_context(HostError::NoTools));
         }
+        // Not known of a list that could not be read, of which there is an event already.
+        if member.listing.why_unlisted(ItemKind::Tool).is_some() {
+            return;
+        }
         self.events.emit(|| Event::Notice {
             server: name.clone(),
             text: "it offers no tools".to_owned(),

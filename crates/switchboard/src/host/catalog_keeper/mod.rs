@@ -378,7 +378,7 @@ impl Log {
         let earlier = earlier.and_then(|(_, error)| error.close_reason());
         match (error, earlier) {
             (CallError::Closed { reason, delivery }, Some(earlier))
-                if reason.exit.is_some() && reason.exit == earlier.exit =>
+                if reason.is_repeated(earlier) =>
             {
                 let reason = Arc::new(CloseReason {
                     starts: earlier.starts.saturating_add(1),
