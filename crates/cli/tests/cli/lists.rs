@@ -216,12 +216,20 @@ def list_tools(request):
     sys.exit(3)
 "#,
     );
-    let run = switchboard(&["tools", "--stdio", &server.command(), "--protocol", "legacy"]);
+    let run = switchboard(&[
+        "tools",
+        "--stdio",
+        &server.command(),
+        "--protocol",
+        "legacy",
+    ]);
     assert_eq!(run.code, Some(10), "{run:?}");
     let title = "error: the server ended with exit code 3 while its tools were being listed\n";
     assert!(run.stderr.starts_with(title), "{}", run.stderr);
     let named = "  starts: 2, and each ended in the same way\n";
     assert!(run.stderr.contains(named), "{}", run.stderr);
     let starts = std::fs::read_to_string(server.path("starts")).unwrap();
-    assert_eq!(starts.lines().count(), 2);
+    // On a busy machine a connection may be over before its lists were asked for: then there is one more.
+    let starts = starts.lines().count();
+    assert!((2..=3).contains(&starts), "{starts}");
 }

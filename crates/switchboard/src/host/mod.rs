@@ -238,6 +238,10 @@ impl HostInner {
                 Some(pause) if is_lost => tokio::time::sleep(pause).await,
                 _ => break,
             }
+            // The error of a list may come a moment after the end of its connection.
+            if self.keeper.has_ended_alike(member) {
+                break;
+            }
             failed += 1;
         }
         // 3. A server that must have tools and has none cannot be used, connected or not.

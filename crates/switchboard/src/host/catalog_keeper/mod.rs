@@ -190,7 +190,9 @@ impl CatalogKeeper {
     /// Returns true if the server's process has ended in the same way more than once while its lists were read.
     pub(super) fn has_ended_alike(&self, member: &Member) -> bool {
         let unlisted = member.listing.unlisted();
-        let mut reasons = unlisted.iter().filter_map(|(_, error)| error.close_reason());
+        let mut reasons = unlisted
+            .iter()
+            .filter_map(|(_, error)| error.close_reason());
         reasons.any(|reason| reason.starts > 1)
     }
 
