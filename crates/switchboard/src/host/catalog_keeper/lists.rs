@@ -158,9 +158,13 @@ impl CatalogKeeper {
                 None
             }
             Some((Err(error), _)) => {
-                let error = member.listing.log().count_starts(kind, error);
                 let error = member.with_context(error).while_listing(word(kind));
                 let mut log = member.listing.log();
+                // It may come after the starts were counted.
+                let mut known = log.unlisted.iter();
+                let known = known.find(|(known, _)| *known == kind);
+                let starts = known.map_or(0, |(_, error)| error.context().starts);
+                let error = error.after_starts(starts);
                 // One failure for each list: the latest explains it.
                 log.unlisted.retain(|(known, _)| *known != kind);
                 log.unlisted.push((kind, error.clone()));
