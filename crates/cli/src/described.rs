@@ -44,6 +44,7 @@ pub(crate) fn add(
         ),
         None => {
             let (program, args) = split(connection.stdio.as_deref().unwrap_or_default())?;
+            crate::report::note_command(&program, &args);
             let words: Vec<&str> = args.iter().map(String::as_str).collect();
             if launched(&program, &words).is_some() {
                 // A launcher such as npx may have to download the package first.

@@ -11,6 +11,7 @@ use crate::described::DEMO;
 use crate::exit::Exit;
 use crate::problems;
 use crate::report::{Failure, Report};
+use crate::role;
 use crate::screen::Screen;
 use crate::slips;
 
@@ -170,7 +171,11 @@ pub(crate) fn unknown_server(name: &str, names: &[&str]) -> Failure {
             Some(command) => format!("did you mean `{command}`?"),
             None => format!("did you mean {meant:?}?"),
         }),
-        None if names.is_empty() => report.hint("there are no servers"),
+        None if names.is_empty() => report.hint(if role::agent().is_some() {
+            "this agent may not use any server"
+        } else {
+            "there are no servers"
+        }),
         None => report.hint(format!("known servers: {}", names.join(", "))),
     }
 }

@@ -50,10 +50,7 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
     if words.iter().any(is_shell) && !line.contains(['\'', '"', '\\']) {
         return Err(
             Report::usage("no pipes or redirections here: this is not a shell")
-                .hint(format!(
-                    "leave with `exit`, then run `switchboard {}`",
-                    line.trim()
-                ))
+                .hint("leave with `exit`, then type it in a shell, with the name of this program in front")
                 .hint("or write a result to a file with `--output FILE`"),
         );
     }
@@ -93,6 +90,10 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
 fn clap_message(error: Option<clap::Error>) -> Input {
     let text = error.map(|error| error.to_string()).unwrap_or_default();
     let text = text.replace("Usage: switchboard ", "Usage: ");
+    // What is similar enough to be meant is proposed before it comes here.
+    let is_tip = |line: &&str| line.trim_start().starts_with("tip: ");
+    let lines: Vec<&str> = text.lines().filter(|line| !is_tip(line)).collect();
+    let text = format!("{}\n", lines.join("\n")).replace("\n\n\n", "\n\n");
     let text = text.replace("Usage: [COMMAND]\n\n", "");
     let text = text.replace(
         "For more information, try '--help'.",

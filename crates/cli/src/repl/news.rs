@@ -219,6 +219,8 @@ fn line(
             list,
             error,
         } if !is_busy => {
+            let name = format!("{server}: ");
+            let error = error.strip_prefix(&name).unwrap_or(error);
             format!("{server}: its {list} could not be listed: {error}")
         }
         Event::Notice { server, text } => format!("{server}: {text}"),

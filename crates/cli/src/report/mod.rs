@@ -6,12 +6,14 @@ pub(crate) mod steps;
 mod text;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use switchboard::auth::AuthError;
 use switchboard::config::Config;
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
+use switchboard::secret::mask_args;
 use switchboard::spec::{Layer, Origin};
 use switchboard::text::{shell_path, shell_word};
 use switchboard::transport::FaultKind;
@@ -74,6 +76,20 @@ impl ReportSource {
     }
 }
 
+/// The words of the command of `--stdio`, with secrets masked: that server has no entry which describes it.
+static DESCRIBED: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Notes the command of `--stdio` for reports.
+pub(crate) fn note_command(program: &str, args: &[String]) {
+    let args = mask_args(args).into_iter();
+    let words = std::iter::once(program.to_owned()).chain(args);
+    DESCRIBED.set(words.collect()).ok();
+}
+
+fn starts_process(identity: Option<&str>) -> bool {
+    identity.is_some_and(|identity| identity.starts_with("stdio:"))
+}
+
 /// The error type of all commands.
 pub(crate) type Failure = Box<Report>;
 
@@ -108,7 +124,9 @@ impl Report {
         let mut report = Self::new(exit, kind, diagnosis.title);
         report.server = context.server.map(|name| name.to_string());
         report.command = context.identity;
-        report.words = context.command;
+        let is_command = context.file.is_none() && starts_process(report.command.as_deref());
+        let described = DESCRIBED.get().filter(|_| is_command).cloned();
+        report.words = context.command.or(described);
         report.source = context.file.map(|file| ReportSource {
             file: Some(file.display().to_string()),
             layer: context.layer,

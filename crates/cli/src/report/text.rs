@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use switchboard::secret::Redactor;
-use switchboard::text::{excerpt, sanitise_line, shell_path};
+use switchboard::text::{excerpt, sanitise_line, shell_line};
 use switchboard_terminal::path::shorten;
 
 use super::{Report, ReportSource};
@@ -28,7 +28,7 @@ impl Report {
         let mut facts: Vec<(&str, &str)> = Vec::new();
         facts.extend(self.server.as_deref().map(|name| ("server", name)));
         let command = self.command.as_deref();
-        let command = command.and_then(|command| self.place(command));
+        let command = command.and_then(|command| self.place(command, secrets));
         facts.extend(
             command
                 .as_ref()
@@ -74,18 +74,18 @@ impl Report {
     }
 
     /// Returns the command of the server, or its URL if no fact has it.
-    fn place(&self, identity: &str) -> Option<(&'static str, String)> {
+    fn place(&self, identity: &str, secrets: &Redactor) -> Option<(&'static str, String)> {
         let url = identity.strip_prefix("http:");
         let Some(url) = url.or_else(|| identity.strip_prefix("sse:")) else {
             let command = || {
                 let command = identity.strip_prefix("stdio:").unwrap_or(identity);
                 command.replacen(':', " ", 1)
             };
-            // Quoted, so that it can be pasted.
+            // Quoted, so that it can be pasted; without secrets first, which quotes would hide from the search.
             let words = self.words.as_ref();
             let quoted = words.map(|words| {
-                let words: Vec<_> = words.iter().map(|word| shell_path(word)).collect();
-                words.join(" ")
+                let words: Vec<_> = words.iter().map(|word| secrets.redact(word)).collect();
+                shell_line(&words)
             });
             return Some(("command", quoted.unwrap_or_else(command)));
         };

@@ -216,7 +216,13 @@ def list_tools(request):
     sys.exit(3)
 "#,
     );
-    let run = switchboard(&["tools", "--stdio", &server.command(), "--protocol", "legacy"]);
+    let run = switchboard(&[
+        "tools",
+        "--stdio",
+        &server.command(),
+        "--protocol",
+        "legacy",
+    ]);
     assert_eq!(run.code, Some(10), "{run:?}");
     let title = "error: the server ended with exit code 3 while its tools were being listed\n";
     assert!(run.stderr.starts_with(title), "{}", run.stderr);

@@ -13,7 +13,6 @@ use tokio::time::{Instant, sleep};
 use super::Server;
 use crate::error::ServerError;
 use crate::session::{CallError, CallOptions, CloseCause, CloseReason, Delivery, Session};
-use crate::transport::Exit;
 
 impl Server {
     /// Calls a tool, connecting first if need be.
@@ -187,12 +186,12 @@ impl Server {
         }
         if *delivery == Delivery::NeverSent && !repeats.was_at_once {
             repeats.was_at_once = true;
-            repeats.exit = reason.exit;
+            repeats.lost = Some(Arc::clone(reason));
             return self.session().await;
         }
         // A process that ended in the same way twice would do so again.
-        let ended_alike = reason.exit.is_some() && repeats.exit == reason.exit;
-        repeats.exit = reason.exit;
+        let earlier = repeats.lost.replace(Arc::clone(reason));
+        let ended_alike = earlier.is_some_and(|earlier| reason.is_repeated(&earlier));
         if ended_alike && repeats.is_safe {
             let reason = Arc::new(CloseReason {
                 starts: 2,
@@ -224,8 +223,8 @@ struct Repeats {
     was_at_once: bool,
     /// The number of repetitions after a wait.
     waits: u32,
-    /// The exit status of the process that was lost last.
-    exit: Option<Exit>,
+    /// The end of the connection that was lost last.
+    lost: Option<Arc<CloseReason>>,
     /// The time after which it is not repeated.
     until: Option<Instant>,
 }
@@ -236,7 +235,7 @@ impl Repeats {
             is_safe,
             was_at_once: false,
             waits: 0,
-            exit: None,
+            lost: None,
             until: None,
         }
     }

@@ -64,6 +64,25 @@ impl CloseReason {
     }
 }
 
+impl CloseReason {
+    /// Returns true if this is the end of a process that ended as an earlier one did. On a busy machine one status
+    /// may be known too late, which makes no difference.
+    #[doc(hidden)]
+    pub fn is_repeated(&self, earlier: &Self) -> bool {
+        let ended = |reason: &Self| {
+            matches!(
+                reason.cause,
+                CloseCause::ProcessEnded | CloseCause::OutputClosed
+            )
+        };
+        match (self.exit, earlier.exit) {
+            (Some(exit), Some(before)) => exit == before,
+            (None, None) => false,
+            _ => ended(self) && ended(earlier),
+        }
+    }
+}
+
 impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(cleanup) = &self.cleanup {
@@ -79,5 +98,36 @@ impl fmt::Display for CloseReason {
             }
             (CloseCause::WriteFailed(what), _) => write!(f, "writing to the server failed: {what}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(cause: CloseCause, exit: Option<Exit>) -> CloseReason {
+        CloseReason {
+            cause,
+            exit,
+            cleanup: None,
+            stderr: Vec::new(),
+            noise: Vec::new(),
+            network: NetworkVariables::default(),
+            starts: 1,
+        }
+    }
+
+    #[test]
+    fn the_same_exit_status_twice_is_the_same_end() {
+        let code = |code| reason(CloseCause::ProcessEnded, Some(Exit::Code(code)));
+        let unknown = || reason(CloseCause::OutputClosed, None);
+        let failed = || reason(CloseCause::ReadFailed("x".to_owned()), None);
+        assert!(code(3).is_repeated(&code(3)));
+        assert!(!code(3).is_repeated(&code(4)));
+        assert!(code(3).is_repeated(&unknown()));
+        assert!(unknown().is_repeated(&code(3)));
+        // Not known to be processes at all.
+        assert!(!unknown().is_repeated(&unknown()));
+        assert!(!failed().is_repeated(&code(3)));
     }
 }

@@ -56,4 +56,4 @@ pub use json::{json_escape, write_json_safe};
 pub use letters::plain_letters;
 pub use lookalike::{Likeness, likeness, skeleton_if_foreign};
 pub use sanitise::{sanitise, sanitise_line};
-pub use shell::{shell_path, shell_word};
+pub use shell::{shell_line, shell_path, shell_word};

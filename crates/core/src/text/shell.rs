@@ -21,9 +21,50 @@ pub fn shell_path(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Writes the words of a command as a shell reads them: options and paths stay as they are, and a word is quoted only
+/// if a shell would interpret it.
+pub fn shell_line<W: AsRef<str>>(words: &[W]) -> String {
+    let words = words.iter().enumerate().map(|(at, word)| {
+        let word = word.as_ref();
+        // The first word is the program: a sign there sets a variable.
+        let signs = if at == 0 { "_-.@:+/" } else { "_-.@:+/=," };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || signs.contains(c);
+        if !word.is_empty() && word.chars().all(is_plain) {
+            return word.to_owned();
+        }
+        // In double quotes a single quote is one; other signs are not safe there.
+        if word.contains('\'') && !word.contains(['"', '$', '`', '\\', '!']) {
+            return format!("\"{word}\"");
+        }
+        shell_word(word).into_owned()
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_line_is_quoted_only_where_a_shell_would_interpret_it() {
+        for (words, line) in [
+            (&["npx", "-y", "@a/b@1.2"][..], "npx -y @a/b@1.2"),
+            (&["sh", "-c", "echo x >&2"], "sh -c 'echo x >&2'"),
+            (&["sh", "-c", "echo 'x'; exit"], "sh -c \"echo 'x'; exit\""),
+            (&["sh", "-c", "echo '$x'"], r"sh -c 'echo '\''$x'\'''"),
+            (&["/opt/a b/run", "--k=v"], "'/opt/a b/run' --k=v"),
+            (&["A=1", ""], "'A=1' ''"),
+        ] {
+            assert_eq!(shell_line(words), line);
+            let read = std::process::Command::new("sh")
+                .args(["-c", &format!("printf '%s\\n' {line}")])
+                .output()
+                .expect("a shell");
+            let read = String::from_utf8_lossy(&read.stdout).into_owned();
+            assert_eq!(read, format!("{}\n", words.join("\n")));
+        }
+    }
 
     #[test]
     fn what_a_shell_would_obey_is_quoted() {

@@ -68,6 +68,9 @@ pub struct Context {
     pub entry: Option<Arc<Value>>,
     /// The list that was being read, such as `tools`; `None` for other requests.
     pub listing: Option<&'static str>,
+    /// The number of starts in a row after which the server's process ended in the same way; 0 where they were not
+    /// counted.
+    pub starts: u32,
 }
 
 impl Context {
@@ -156,6 +159,14 @@ impl Error {
     #[must_use]
     pub(crate) fn while_listing(mut self, list: &'static str) -> Self {
         Arc::make_mut(&mut self.0).context.listing = Some(list);
+        self
+    }
+
+    /// Notes how many starts in a row ended in this way, unless more are known already.
+    #[must_use]
+    pub(crate) fn after_starts(mut self, starts: u32) -> Self {
+        let context = &mut Arc::make_mut(&mut self.0).context;
+        context.starts = context.starts.max(starts);
         self
     }
 

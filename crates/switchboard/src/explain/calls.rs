@@ -260,8 +260,9 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         evidence: evidence(&reason.stderr, &reason.noise),
         ..Diagnosis::default()
     };
-    if reason.starts > 1 {
-        let starts = format!("{}, and each ended in the same way", reason.starts);
+    let starts = reason.starts.max(place.0.starts);
+    if starts > 1 {
+        let starts = format!("{starts}, and each ended in the same way");
         diagnosis.facts.push(("starts", starts));
     }
     if let Some(cleanup) = &reason.cleanup {

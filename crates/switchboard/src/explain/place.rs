@@ -3,7 +3,7 @@
 use super::{Diagnosis, ServerEntry, Step, StepTarget, TryPurpose};
 use crate::error::Context;
 use crate::secret::MASK;
-use crate::text::shell_path;
+use crate::text::shell_line;
 
 /// The context of an error.
 #[derive(Clone, Copy)]
@@ -91,8 +91,7 @@ impl<'a> Place<'a> {
                 !word.contains(MASK) && !word.contains("${") && !word.contains(char::is_control)
             };
             let words = words.iter().all(is_plain).then_some(words)?;
-            let words: Vec<_> = words.iter().map(|word| shell_path(word)).collect();
-            return Some(words.join(" "));
+            return Some(shell_line(words));
         }
         let (command, args) = self.command()?;
         let line = match args {
@@ -158,6 +157,16 @@ mod tests {
             let risky = context(risky, None, "");
             assert_eq!(Place(&risky).target(), None);
             assert_eq!(Place(&risky).command_line(), None);
+        }
+        // With the words apart, quotes can be put where a shell needs them.
+        let worded = |words: &[&str]| Context {
+            command: Some(words.iter().map(|word| (*word).to_owned()).collect()),
+            ..context("stdio:sh:-c a; b", None, "")
+        };
+        let line = Some("sh -c 'a; b'".to_owned());
+        assert_eq!(Place(&worded(&["sh", "-c", "a; b"])).command_line(), line);
+        for risky in [&["npx", "--token", "***"][..], &["npx", "${TOKEN}"]] {
+            assert_eq!(Place(&worded(risky)).command_line(), None);
         }
         let remote = context("http:https://example.com/mcp", None, "");
         assert_eq!(

@@ -246,7 +246,7 @@ impl HostInner {
     /// # Errors
     /// Fails if the server cannot be used.
     async fn open(&self, member: &Arc<Member>, want: Want, lists: Lists) -> Result<(), Error> {
-        let mut failed = 0;
+        let (mut failed, mut ended) = (0_u32, None);
         // An earlier failure to list is not repeated: the server may have recovered.
         self.keeper.refresh_failed(member, lists);
         loop {
@@ -256,9 +256,15 @@ impl HostInner {
             let listed = self.keeper.listed(member, &session, lists).await;
             listed.map_err(|_| member.with_context(ServerErrorCause::Stopped))?;
             // Reading them changes nothing: a connection that was lost meanwhile is made again.
+            let is_lost = self.keeper.was_cut_short(member, &session, lists);
             // A process that ended in the same way twice would do so again.
-            let is_lost = self.keeper.was_cut_short(member, &session, lists)
-                && !self.keeper.has_ended_alike(member);
+            let end = session.close_reason();
+            let ends = end.as_deref().zip(ended.as_deref());
+            if is_lost && ends.is_some_and(|(end, earlier)| end.is_repeated(earlier)) {
+                self.keeper.note_starts(member, failed.saturating_add(1));
+                break;
+            }
+            ended = end;
             match self.registry.pause_before_listing(member, failed) {
                 Some(pause) if is_lost => tokio::time::sleep(pause).await,
                 _ => break,

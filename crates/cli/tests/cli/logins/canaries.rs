@@ -365,7 +365,10 @@ fn a_secret_that_is_planted_in_any_sink_is_found() {
     // Those that it fills with nothing secret.
     let encoded = STANDARD.encode(&token);
     watch.stage.home.write("state/switchboard/left.txt", &token);
-    watch.stage.home.write("state/switchboard/encoded.txt", &encoded);
+    watch
+        .stage
+        .home
+        .write("state/switchboard/encoded.txt", &encoded);
     watch.show("completion", &format!("x\n{token}\n"));
     let (_, hits) = watch.search();
     for sink in [

@@ -148,9 +148,13 @@ impl CatalogKeeper {
                 None
             }
             Some((Err(error), _)) => {
-                let error = member.listing.log().count_starts(kind, error);
                 let error = member.with_context(error).while_listing(word(kind));
                 let mut log = member.listing.log();
+                // It may come after the starts were counted.
+                let mut known = log.unlisted.iter();
+                let known = known.find(|(known, _)| *known == kind);
+                let starts = known.map_or(0, |(_, error)| error.context().starts);
+                let error = error.after_starts(starts);
                 // One failure for each list: the latest explains it.
                 log.unlisted.retain(|(known, _)| *known != kind);
                 log.unlisted.push((kind, error.clone()));
@@ -206,6 +210,10 @@ impl CatalogKeeper {
         let name = &member.name;
         if is_strict {
             member.facts().refused = Some(member.with_context(HostError::NoTools));
+        }
+        // Not known of a list that could not be read, of which there is an event already.
+        if member.listing.why_unlisted(ItemKind::Tool).is_some() {
+            return;
         }
         self.events.emit(|| Event::Notice {
             server: name.clone(),

@@ -39,7 +39,7 @@ use crate::catalog::{
 use crate::error::{Error, HostError};
 use crate::events::{Event, EventSender};
 use crate::limits::Limits;
-use crate::session::{CallError, Changes, CloseCause, CloseReason, Session};
+use crate::session::{Changes, CloseCause, Session};
 use crate::spec::{NameStyle, Settings};
 
 /// Lists are not read any more: the server was removed, or the host has stopped.
@@ -205,11 +205,11 @@ impl CatalogKeeper {
         }
     }
 
-    /// Returns true if the server's process has ended in the same way more than once while its lists were read.
-    pub(super) fn has_ended_alike(&self, member: &Member) -> bool {
-        let unlisted = member.listing.unlisted();
-        let mut reasons = unlisted.iter().filter_map(|(_, error)| error.close_reason());
-        reasons.any(|reason| reason.starts > 1)
+    /// Notes in the errors of lists how many starts of the server ended in the same way.
+    pub(super) fn note_starts(&self, member: &Member, starts: u32) {
+        for (_, error) in &mut member.listing.log().unlisted {
+            *error = error.clone().after_starts(starts);
+        }
     }
 
     /// Returns the error of a server that must have tools and has none.
@@ -406,26 +406,6 @@ struct Log {
     written: Option<Arc<ServerCatalog>>,
     /// The level from which on the server logs, if one was set.
     log_level: Option<LogLevel>,
-}
-
-impl Log {
-    /// Counts in an error how often in a row the server's process has ended in the same way at a list.
-    fn count_starts(&self, kind: ItemKind, error: CallError) -> CallError {
-        let earlier = self.unlisted.iter().find(|(known, _)| *known == kind);
-        let earlier = earlier.and_then(|(_, error)| error.close_reason());
-        match (error, earlier) {
-            (CallError::Closed { reason, delivery }, Some(earlier))
-                if reason.exit.is_some() && reason.exit == earlier.exit =>
-            {
-                let reason = Arc::new(CloseReason {
-                    starts: earlier.starts.saturating_add(1),
-                    ..(*reason).clone()
-                });
-                CallError::Closed { reason, delivery }
-            }
-            (error, _) => error,
-        }
-    }
 }
 
 /// The time at which a list was read.
