@@ -12,7 +12,7 @@
 //!   subscriptions. `Client::handle` is the way of every message.
 //! - `offer`: what one caller is offered in one scope, made from a snapshot of the catalog: lists in
 //!   pages, names, addresses of resources, and the way back from them to a server.
-//! - `seal`: sealed texts that clients carry for us: cursors, states, session ids.
+//! - `seal`: sealed texts that clients carry for us: cursors and states.
 //! - `stream`: clients on byte streams. `http`: clients over HTTP.
 //! - For the program that serves: [`setup`] has the texts for clients, `news` what is left out, `loops` finds
 //!   entries that lead back to the gateway.

@@ -112,7 +112,7 @@ impl LeftOutNews {
         for server in self.known.values() {
             let is_due = match server.reason {
                 LeftOutReason::NeedsApproval => self.is_approved(&server.server).await,
-                LeftOutReason::NeedsLogin => self.round % LOGIN_ROUNDS == 0,
+                LeftOutReason::NeedsLogin => self.round.is_multiple_of(LOGIN_ROUNDS),
                 _ => false,
             };
             if is_due {

@@ -1,6 +1,6 @@
 //! Sealed texts that clients carry for us.
 //!
-//! A cursor, a session id or a state of a server goes out sealed (ChaCha20-Poly1305 under a key of this
+//! A cursor or a state of a server goes out sealed (ChaCha20-Poly1305 under a key of this
 //! process) and comes back to be opened. It is bound to the principal and the purpose it was made for:
 //! anything else fails to open, and nothing of it can be read or changed by its carrier.
 //!
@@ -20,7 +20,6 @@ use crate::error::GatewayError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Cursor,
-    Session,
     RequestState,
 }
 
@@ -28,7 +27,6 @@ impl Purpose {
     fn tag(self) -> u8 {
         match self {
             Self::Cursor => b'c',
-            Self::Session => b's',
             Self::RequestState => b'r',
         }
     }
@@ -137,7 +135,6 @@ mod tests {
         let seal = seal();
         let text = seal.seal(Purpose::Cursor, "agent", b"content");
         for (purpose, principal) in [
-            (Purpose::Session, "agent"),
             (Purpose::RequestState, "agent"),
             (Purpose::Cursor, "agent2"),
             (Purpose::Cursor, "agen"),
@@ -153,7 +150,7 @@ mod tests {
     #[test]
     fn a_sealed_text_with_any_other_byte_does_not_open() {
         let seal = seal();
-        let text = seal.seal(Purpose::Session, "agent", b"content");
+        let text = seal.seal(Purpose::RequestState, "agent", b"content");
         for at in 0..text.len() {
             for byte in *b"A_-9=.+ " {
                 let mut other = text.clone().into_bytes();
@@ -162,14 +159,21 @@ mod tests {
                 }
                 other[at] = byte;
                 let other = String::from_utf8(other).unwrap();
-                assert_eq!(seal.open(Purpose::Session, "agent", &other), None, "{at}");
+                assert_eq!(
+                    seal.open(Purpose::RequestState, "agent", &other),
+                    None,
+                    "{at}"
+                );
             }
         }
         for end in 0..text.len() {
-            assert_eq!(seal.open(Purpose::Session, "agent", &text[..end]), None);
+            assert_eq!(
+                seal.open(Purpose::RequestState, "agent", &text[..end]),
+                None
+            );
         }
         let longer = format!("{text}A");
-        assert_eq!(seal.open(Purpose::Session, "agent", &longer), None);
+        assert_eq!(seal.open(Purpose::RequestState, "agent", &longer), None);
     }
 
     #[test]

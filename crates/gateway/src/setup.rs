@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The way that one client is set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,26 +44,30 @@ pub fn over_http(url: &str, token_file: Option<&Path>) -> Vec<ClientSetup> {
     });
     let place = quoted(url);
     let with_header = |key: &str, kind: Option<&str>, secret: &str| {
-        let mut entry = json!({ key: url });
+        let mut entry = Map::new();
+        entry.insert(key.to_owned(), json!(url));
         if let Some(kind) = kind {
-            entry["type"] = json!(kind);
+            entry.insert("type".to_owned(), json!(kind));
         }
         if token.is_some() {
-            entry["headers"] = json!({ "Authorization": format!("Bearer {secret}") });
+            let header = format!("Bearer {secret}");
+            entry.insert("headers".to_owned(), json!({ "Authorization": header }));
         }
-        entry
+        Value::Object(entry)
     };
     let code = with_header("url", Some("http"), "${input:switchboard-token}");
     let cursor = with_header("url", None, &format!("${{env:{TOKEN_VARIABLE}}}"));
     let gemini = with_header("httpUrl", None, &format!("${TOKEN_VARIABLE}"));
     let mut codex = format!("[mcp_servers.{NAME}]\nurl = {}", json!(url));
-    let mut code_file = json!({ "servers": { NAME: code } });
+    let mut code_file = Map::new();
+    code_file.insert("servers".to_owned(), json!({ NAME: code }));
     if token.is_some() {
         codex.push_str(&format!("\nbearer_token_env_var = \"{TOKEN_VARIABLE}\""));
-        code_file["inputs"] = json!([{
+        let token = json!([{
             "type": "promptString", "id": "switchboard-token",
             "description": "Token of switchboard", "password": true,
         }]);
+        code_file.insert("inputs".to_owned(), token);
     }
     let add = format!("claude mcp add --transport http {NAME} {place}{header}");
     vec![
@@ -73,7 +77,7 @@ pub fn over_http(url: &str, token_file: Option<&Path>) -> Vec<ClientSetup> {
             text: codex,
             file: Some("~/.codex/config.toml"),
         },
-        file("VS Code", ".vscode/mcp.json", &code_file),
+        file("VS Code", ".vscode/mcp.json", &Value::Object(code_file)),
         file("Cursor", "~/.cursor/mcp.json", &servers(&cursor)),
         file("Gemini", "~/.gemini/settings.json", &servers(&gemini)),
     ]
@@ -104,10 +108,10 @@ fn servers(entry: &Value) -> Value {
 
 /// The command line that adds an entry to VS Code.
 fn add_to_code(entry: &Value) -> String {
-    let mut named = json!({ "name": NAME });
-    for (key, value) in entry.as_object().into_iter().flatten() {
-        named[key] = value.clone();
-    }
+    let name = ("name".to_owned(), json!(NAME));
+    let members = entry.as_object().into_iter().flatten();
+    let members = members.map(|(key, value)| (key.clone(), value.clone()));
+    let named = Value::Object(std::iter::once(name).chain(members).collect());
     format!("code --add-mcp {}", quoted(&named.to_string()))
 }
 

@@ -222,6 +222,34 @@ fn a_server_that_is_not_approved_is_left_out_and_named() {
 }
 
 #[test]
+fn a_server_that_is_approved_meanwhile_is_offered() {
+    let home = home(&["one"], &json!({}));
+    let project = json!({"mcpServers": {"theirs": {"command": OWN, "args": ["test-server"]}}});
+    home.write("p/.mcp.json", &project.to_string());
+    let mut gateway = serve(&home, &[]);
+    gateway.shake_hands();
+    let has_theirs = |tools: &[String]| tools.iter().any(|tool| tool == "theirs__echo");
+    assert!(!has_theirs(&gateway.tools()));
+    let run = home.run(&["trust", "approve", "theirs", "--yes"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    // The change is announced; until then there is nothing to ask for again.
+    while !has_theirs(&gateway.tools()) {
+        let mut line = String::new();
+        while !line.contains("notifications/tools/list_changed") {
+            line.clear();
+            assert!(
+                gateway.output.read_line(&mut line).unwrap() > 0,
+                "{}",
+                gateway.rest()
+            );
+        }
+    }
+    let (code, stderr) = gateway.end();
+    assert_eq!(code, Some(0));
+    assert!(stderr.contains("theirs is offered again"), "{stderr}");
+}
+
+#[test]
 fn an_entry_that_starts_a_gateway_is_left_out() {
     let home = home(&["one"], &json!({}));
     let own = json!({"mcpServers": {

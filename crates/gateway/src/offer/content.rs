@@ -254,8 +254,9 @@ fn join(said: impl Iterator<Item = (ServerName, String)>, most: usize) -> Option
         if section.len() > room {
             // As much as fits, and a mark in place of the rest.
             const MARK: &str = "\n[cut]";
-            let cut = section.floor_char_boundary(room.saturating_sub(MARK.len()));
-            joined.push_str(section.get(..cut).unwrap_or_default());
+            let most = room.saturating_sub(MARK.len());
+            let cut = (0..=most).rev().find_map(|cut| section.get(..cut));
+            joined.push_str(cut.unwrap_or_default());
             joined.push_str(MARK);
             break;
         }

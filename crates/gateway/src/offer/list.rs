@@ -74,7 +74,8 @@ impl PreparedList {
         let last = end.checked_sub(1).and_then(|last| self.keys.get(last));
         let next = last.filter(|_| end < self.keys.len()).map(|key| &**key);
         // The usual case: whole pages, as they were prepared. The list may also have changed since.
-        let prepared = (start % self.size == 0).then(|| self.pages.get(start / self.size));
+        let is_whole = start.is_multiple_of(self.size);
+        let prepared = is_whole.then(|| self.pages.get(start / self.size));
         let page = match prepared.flatten() {
             Some(page) => page.clone(),
             None => self.compose(start..end),
