@@ -159,23 +159,6 @@ impl Status {
     }
 }
 
-/// Formats the lists that could not be read, those with the same error together.
-fn unlisted_notices(unlisted: &[(ItemKind, Error)], name: &ServerName) -> Vec<String> {
-    let mut all: Vec<(String, String)> = Vec::new();
-    for (kind, error) in unlisted {
-        let error = error.to_string();
-        // The reader knows the server.
-        let error = error.strip_prefix(&format!("{name}: ")).unwrap_or(&error);
-        match all.iter_mut().find(|(_, known)| known == error) {
-            Some((kinds, _)) => kinds.push_str(&format!(", {kind}s")),
-            None => all.push((format!("{kind}s"), error.to_owned())),
-        }
-    }
-    let all = all.into_iter();
-    all.map(|(kinds, error)| format!("{kinds} not listed: {error}"))
-        .collect()
-}
-
 impl Status {
     /// The status of a server with that part in the catalog.
     pub(super) fn of(member: &Member, part: Option<&ServerCatalog>) -> Self {
@@ -190,9 +173,13 @@ impl Status {
         if let Some(part) = part {
             let odd = part.notices().iter().map(ToString::to_string);
             notices.extend(odd.map(|notice| member.redact(&notice)));
-            notices.extend(unlisted_notices(&unlisted, &member.name));
-            let is_listed = !unlisted.iter().any(|(kind, _)| *kind == ItemKind::Tool);
-            if part.tools().is_empty() && is_listed && !member.is_offline() {
+            let name = format!("{}: ", member.name);
+            notices.extend(unlisted.iter().map(|(kind, error)| {
+                // The reader knows the server.
+                format!("{kind}s not listed: {error}").replacen(&name, "", 1)
+            }));
+            let is_read = member.listing.why_unlisted(ItemKind::Tool).is_none();
+            if part.tools().is_empty() && is_read && !member.is_offline() {
                 notices.push("it offers no tools".to_owned());
             }
         }

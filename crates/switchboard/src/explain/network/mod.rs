@@ -3,6 +3,7 @@
 mod status;
 mod tls;
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use url::Url;
@@ -132,6 +133,13 @@ fn forbidden(what: &str) -> Diagnosis {
 
 fn connect(fault: &Fault, what: &str) -> Diagnosis {
     let place = place(&fault.url);
+    let mut steps = advice(&["start the server, and look at the address that it prints"]);
+    // No proxy is between this machine and itself.
+    let host = host(&fault.url);
+    let address = host.trim_matches(['[', ']']).parse();
+    if host != "localhost" && !address.is_ok_and(|address: IpAddr| address.is_loopback()) {
+        steps.push(Step::UseProxy);
+    }
     // Refused means that the machine is there; anything else may be the network.
     let (title, causes) = if what.to_ascii_lowercase().contains("refused") {
         (
@@ -154,24 +162,9 @@ fn connect(fault: &Fault, what: &str) -> Diagnosis {
         title,
         facts: system(what),
         causes,
-        steps: if is_loopback(&fault.url) {
-            // No proxy is between this machine and itself.
-            vec![START.into()]
-        } else {
-            vec![START.into(), Step::UseProxy]
-        },
+        steps,
         ..Diagnosis::default()
     }
-}
-
-const START: &str = "start the server, and look at the address that it prints";
-
-/// Returns true if a URL is one of this machine.
-fn is_loopback(url: &str) -> bool {
-    let host = host(url);
-    let host = host.trim_matches(['[', ']']);
-    let address = host.parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn interrupted(fault: &Fault, what: &str) -> Diagnosis {

@@ -151,10 +151,9 @@ impl CatalogKeeper {
                 let error = member.with_context(error).while_listing(word(kind));
                 let mut log = member.listing.log();
                 // It may come after the starts were counted.
-                let mut known = log.unlisted.iter();
-                let known = known.find(|(known, _)| *known == kind);
-                let starts = known.map_or(0, |(_, error)| error.context().starts);
-                let error = error.after_starts(starts);
+                let known = log.unlisted.iter().find(|(known, _)| *known == kind);
+                let error =
+                    error.after_starts(known.map_or(0, |(_, known)| known.context().starts));
                 // One failure for each list: the latest explains it.
                 log.unlisted.retain(|(known, _)| *known != kind);
                 log.unlisted.push((kind, error.clone()));
