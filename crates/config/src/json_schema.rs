@@ -12,9 +12,7 @@ use serde_json::{Map, Value, json};
 use super::fields::{CONVERTED, FIELDS, REMARKS};
 use super::keys::{Key, Of, ValueType};
 use super::limits::LIMITS;
-use super::sections::{
-    APPROVALS, PINS, WordSection, agents, limits, network, profiles, providers,
-};
+use super::sections::{APPROVALS, PINS, WordSection, agents, limits, network, profiles, providers};
 
 /// A text in which every placeholder is one that we know.
 const TEXT: &str = r"^(?:[^$]|\$(?!\{)|\$\{(?:(?:env:)?[A-Za-z_][A-Za-z0-9_()]*(?::-[^}$]*)?|workspaceFolder(?:Basename)?|userHome|pathSeparator|/|file:[^}]+|input:[^}]+)\})*$";

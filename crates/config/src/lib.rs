@@ -65,7 +65,8 @@ pub use read_options::ReadOptions;
 pub use secret_variables::{SecretVariables, secrets_as_variables};
 pub use sections::{
     AgentSection, AudienceSection, CertificateFile, KeySection, LimitsSection, NetworkSection,
-    Placed, ProfileSection, ProviderKind, ProviderSection, ProvidersSection, ProxySection, ScoresSection,
+    Placed, ProfileSection, ProviderKind, ProviderSection, ProvidersSection, ProxySection,
+    ScoresSection,
 };
 pub use template::Reference;
 pub use variables::VariablesFile;

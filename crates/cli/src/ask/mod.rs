@@ -51,10 +51,7 @@ pub(crate) struct Terminal;
 impl Terminal {
     /// Returns true if a person can be asked: output is not JSON, and the prompt is not an agent's.
     pub(crate) fn is_available(screen: &Screen) -> bool {
-        !screen.is_json()
-            && is_attended()
-            && role::agent().is_none()
-            && !role::is_serving_stdin()
+        !screen.is_json() && is_attended() && role::agent().is_none() && !role::is_serving_stdin()
     }
 }
 
