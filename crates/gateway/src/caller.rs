@@ -9,7 +9,7 @@ pub const DEFAULT_AGENT: &str = "gateway";
 
 /// A client as the policy and the seals know it.
 ///
-/// Everything that a client carries for us (cursors, session ids, states) is sealed for its principal:
+/// Everything that a client carries for us (cursors, states) is sealed for its principal:
 /// what another principal brings back is refused.
 #[derive(Debug, Clone)]
 pub struct ClientIdentity {

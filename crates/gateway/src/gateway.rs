@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use switchboard::Host;
@@ -29,12 +29,25 @@ pub(crate) struct Shared {
     /// Notifications that clients on byte streams were too slow for.
     pub(crate) dropped: Arc<AtomicU64>,
     first_list: OnceLock<Instant>,
+    /// The last time that a list which did not wait connected to servers.
+    connected: Mutex<Option<Instant>>,
 }
 
 impl Shared {
     /// The time at which a client first listed something.
     pub(crate) fn first_list(&self) -> Instant {
         *self.first_list.get_or_init(Instant::now)
+    }
+
+    /// Returns true if a list that does not wait may connect to servers. Not every list does: a server that
+    /// hangs would hold a task for each.
+    pub(crate) fn may_connect(&self) -> bool {
+        let mut connected = (self.connected.lock()).unwrap_or_else(PoisonError::into_inner);
+        let is_due = connected.is_none_or(|last| last.elapsed() >= self.options.limits.recheck);
+        if is_due {
+            *connected = Some(Instant::now());
+        }
+        is_due
     }
 }
 
@@ -54,6 +67,7 @@ impl Gateway {
             drain: Drain::default(),
             dropped: Arc::default(),
             first_list: OnceLock::new(),
+            connected: Mutex::default(),
         })))
     }
 

@@ -7,7 +7,7 @@
 //! # How it works
 //!
 //! - [`caller`]: who a client is, for the policy and for everything that is sealed.
-//! - `message`: one message of a client, read strictly; one answer, written.
+//! - `message`: one message of a client, read strictly; one answer, written. `batch`: several at once.
 //! - `client`: the state of one client: its era, capabilities, calls in flight, open questions,
 //!   subscriptions. `Client::handle` is the way of every message.
 //! - `offer`: what one caller is offered in one scope, made from a snapshot of the catalog: lists in
@@ -19,6 +19,7 @@
 //!
 //! Nothing asks a server for its lists on behalf of a client: lists come from the catalog of the host.
 
+mod batch;
 pub mod caller;
 mod client;
 mod drain;

@@ -30,8 +30,12 @@ pub struct GatewayLimits {
     pub page_items: usize,
     /// Most subscriptions of one client to resources.
     pub subscriptions: usize,
+    /// Most subscriptions of modern requests over HTTP of one principal.
+    pub subscriptions_principal: usize,
     /// Most open `subscriptions/listen` of one client.
     pub listens: usize,
+    /// Most clients of modern requests over HTTP that are remembered: one for each principal in each scope.
+    pub clients: usize,
     /// Most sessions of clients that shook hands over HTTP.
     pub sessions: usize,
     /// Most sessions of one principal.
@@ -46,8 +50,11 @@ pub struct GatewayLimits {
     pub first_list_http: Duration,
     /// Time for calls in flight when the gateway drains.
     pub drain: Duration,
-    /// Time for a client to send a request's head over HTTP.
+    /// Time for a client to send the head of its first request on a connection over HTTP.
     pub head_time: Duration,
+    /// Time between an answer and the head of the next request on the same connection. Clients keep
+    /// connections for later requests, and one that is closed too early may cost them a request.
+    pub idle_time: Duration,
     /// Time for a client to send a request's body over HTTP.
     pub body_time: Duration,
     /// Time for a client to take any of the bytes that are written to it over HTTP.
@@ -80,7 +87,8 @@ pub struct GatewayLimits {
     pub instruction_bytes: usize,
     /// Longest sealed text that is opened in bytes.
     pub sealed_bytes: usize,
-    /// Time between two looks at servers that are left out.
+    /// Time between two looks at servers that are left out, and between two attempts to connect to them for
+    /// lists that do not wait.
     pub recheck: Duration,
     /// Time that clients may keep a list for.
     pub list_ttl: Duration,
@@ -101,7 +109,9 @@ impl Default for GatewayLimits {
             outbox: 1024,
             page_items: 1000,
             subscriptions: 256,
+            subscriptions_principal: 16_384,
             listens: 16,
+            clients: 4096,
             sessions: 16_384,
             sessions_per_principal: 16_384,
             session_idle: Duration::from_secs(30 * 60),
@@ -110,6 +120,7 @@ impl Default for GatewayLimits {
             first_list_http: Duration::from_millis(250),
             drain: Duration::from_secs(10),
             head_time: Duration::from_secs(10),
+            idle_time: Duration::from_secs(60),
             body_time: Duration::from_secs(30),
             write_time: Duration::from_secs(30),
             connections: 4096,

@@ -8,6 +8,8 @@ use switchboard_wire::{
     Envelope, EnvelopeError, EnvelopeKind, FromRaw as _, Raw, RequestId, RpcError, code,
 };
 
+use crate::batch::is_batch;
+
 /// One message of a client.
 #[derive(Debug)]
 pub(crate) enum ClientMessage {
@@ -52,7 +54,7 @@ impl ClientMessage {
     /// batches, and messages deeper than `depth` are refused.
     #[allow(clippy::result_large_err, reason = "a bad message is rare")]
     pub(crate) fn parse(text: &str, depth: usize) -> Result<Self, BadMessage> {
-        if text.trim_ascii_start().starts_with('[') {
+        if is_batch(text) {
             return Err(BadMessage::invalid(None, "batches are not accepted"));
         }
         let envelope = Envelope::parse(text).map_err(|error| {

@@ -1,6 +1,6 @@
 //! Clients on byte streams: standard input and output, Unix sockets.
 //!
-//! One message a line, both ways. One task writes what is queued; the reader handles each message up to its
+//! One message a line, both ways; a batch of 2025-03-26 is one line too. One task writes what is queued; the reader handles each message up to its
 //! first wait, so that messages take effect in their order, and what then waits for a server goes on in a
 //! task of its own. The reader stops only for its own client: when that does not take its answers.
 
@@ -13,7 +13,7 @@ use std::task::Poll;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use memchr::memchr;
-use switchboard_wire::{RpcError, code};
+use switchboard_wire::{RpcError, Version, code};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -21,11 +21,13 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::batch::{self, Answering, is_batch};
 use crate::caller::ClientIdentity;
 use crate::client::Client;
 use crate::error::GatewayError;
 use crate::gateway::Gateway;
-use crate::message::{BadMessage, ClientMessage, Reply};
+use crate::limits::GatewayLimits;
+use crate::message::{BadMessage, ClientMessage};
 use crate::outlet::{Outlet, Priority};
 use crate::scope::Scope;
 
@@ -78,7 +80,7 @@ impl Gateway {
                 .in_flight
                 .saturating_add(limits.listens)
                 .saturating_mul(2),
-            depth: limits.json_depth,
+            limits: limits.clone(),
         };
         let mut lines = Lines::new(read, limits.message_bytes);
         let ended = tokio::select! {
@@ -125,7 +127,7 @@ struct Stream {
     /// Requests that wait for a server, or for room in the queue.
     running: JoinSet<()>,
     most_running: usize,
-    depth: usize,
+    limits: GatewayLimits,
 }
 
 impl Stream {
@@ -133,9 +135,10 @@ impl Stream {
     async fn receive<R: AsyncRead + Unpin>(&mut self, lines: &mut Lines<R>) -> io::Result<()> {
         while let Some(line) = lines.next().await? {
             match self.parse(&line) {
-                Some(Ok(message)) => self.handle(message).await,
-                Some(Err(bad)) => self.outbox.queue(bad.to_bytes()).await,
-                None => {}
+                Ok(Input::Nothing) => {}
+                Ok(Input::Message(message)) => self.handle(message).await,
+                Ok(Input::Batch(messages)) => self.handle_batch(messages).await,
+                Err(bad) => self.outbox.queue(bad.to_bytes()).await,
             }
             while self.running.try_join_next().is_some() {}
             // A client that takes no answers gets no further: nothing else holds them.
@@ -146,11 +149,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads one line; `None` for an empty one.
-    fn parse(&self, line: &Line) -> Option<Result<ClientMessage, BadMessage>> {
+    /// Reads one line.
+    #[allow(clippy::result_large_err, reason = "a bad message is rare")]
+    fn parse(&self, line: &Line) -> Result<Input, BadMessage> {
         let bad = |code, why: &str| {
             let error = RpcError::new(code, why);
-            Some(Err(BadMessage { id: None, error }))
+            Err(BadMessage { id: None, error })
         };
         let bytes = match line {
             Line::Whole(bytes) => bytes,
@@ -160,34 +164,71 @@ impl Stream {
             }
         };
         match std::str::from_utf8(bytes) {
-            Ok(text) if text.trim_ascii().is_empty() => None,
-            Ok(text) => Some(ClientMessage::parse(text, self.depth)),
+            Ok(text) if text.trim_ascii().is_empty() => Ok(Input::Nothing),
+            Ok(text) if is_batch(text) && self.client.version() == Some(Version::V2025_03_26) => {
+                batch::parse(text, &self.limits).map(Input::Batch)
+            }
+            Ok(text) => ClientMessage::parse(text, self.limits.json_depth).map(Input::Message),
             Err(_) => bad(code::PARSE_ERROR, "the message is not UTF-8"),
         }
     }
 
     /// Handles a message up to its first wait; the rest goes on in a task of its own.
     async fn handle(&mut self, message: ClientMessage) {
+        let answering = Box::pin(self.answering(message));
+        self.begin(answering).await;
+    }
+
+    /// Handles the messages of a batch at once. Their answers are one line.
+    async fn handle_batch(&mut self, messages: Vec<ClientMessage>) {
+        let each = messages.into_iter();
+        let each = each.map(|message| Box::pin(self.answering(message)) as Answering);
+        let answering = Box::pin(batch::join(each.collect()));
+        self.begin(answering).await;
+    }
+
+    fn answering(
+        &self,
+        message: ClientMessage,
+    ) -> impl Future<Output = Option<Bytes>> + Send + use<> {
         let (client, outlet) = (Arc::clone(&self.client), Arc::clone(&self.outlet));
-        let mut handling = Box::pin(async move { client.handle(message, &outlet).await });
+        async move {
+            let reply = client.handle(message, &outlet).await;
+            reply.map(|reply| reply.to_bytes())
+        }
+    }
+
+    async fn begin<F>(&mut self, mut answering: Pin<Box<F>>)
+    where
+        F: Future<Output = Option<Bytes>> + Send + 'static,
+    {
         // Polled here first: what needs no server is answered at once, and a message takes effect before
         // the next one is read.
-        let begun = poll_fn(|context| Poll::Ready(handling.as_mut().poll(context))).await;
+        let begun = poll_fn(|context| Poll::Ready(answering.as_mut().poll(context))).await;
         match begun {
-            Poll::Ready(Some(reply)) => self.outbox.queue(reply.to_bytes()).await,
+            Poll::Ready(Some(answer)) => self.outbox.queue(answer).await,
             Poll::Ready(None) => {}
             Poll::Pending => {
-                self.running
-                    .spawn(finish(handling, Arc::clone(&self.outbox)));
+                let finish = finish(answering, Arc::clone(&self.outbox));
+                self.running.spawn(finish);
             }
         }
     }
 }
 
+/// What one line is.
+enum Input {
+    /// White space.
+    Nothing,
+    Message(ClientMessage),
+    /// Several messages, of a client that agreed on 2025-03-26.
+    Batch(Vec<ClientMessage>),
+}
+
 /// Waits for the answer of a request and queues it.
-async fn finish(handling: Pin<Box<impl Future<Output = Option<Reply>>>>, outbox: Arc<Outbox>) {
-    if let Some(reply) = handling.await {
-        outbox.queue(reply.to_bytes()).await;
+async fn finish(answering: Pin<Box<impl Future<Output = Option<Bytes>>>>, outbox: Arc<Outbox>) {
+    if let Some(answer) = answering.await {
+        outbox.queue(answer).await;
     }
 }
 

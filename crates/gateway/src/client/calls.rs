@@ -55,7 +55,7 @@ impl Client {
         round: &Round<'_>,
         error: &Error,
     ) -> Outcome {
-        if let Some(questions) = self.relayed(round, error) {
+        if let Some(questions) = self.relayed(asked, round, error) {
             return questions;
         }
         // 2025-11-25: the model gets input errors as results, so that it can correct itself.
@@ -111,7 +111,7 @@ impl Client {
                 Answer::of_server(asked.version, result, false)
             }
             Err(error) => self
-                .relayed(&round, &error)
+                .relayed(asked, &round, &error)
                 .unwrap_or_else(|| Err(self.failure(asked, Subject::Prompt(&name), &error))),
         }
     }
@@ -140,7 +140,7 @@ impl Client {
                 Answer::of_server(asked.version, result, true)
             }
             Err(error) => {
-                let relayed = self.relayed(&round, &error);
+                let relayed = self.relayed(asked, &round, &error);
                 relayed.unwrap_or_else(|| Err(self.failure(asked, subject, &error)))
             }
         }

@@ -142,6 +142,13 @@ impl Subscriptions {
         self.by_uri.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns true if updates of an address are passed on. Those that have ended are forgotten.
+    fn is_open(&self, uri: &str) -> bool {
+        let mut by_uri = self.by_uri();
+        by_uri.retain(|_, task| !task.is_finished());
+        by_uri.contains_key(uri)
+    }
+
     /// Takes a place.
     ///
     /// # Errors
@@ -223,7 +230,7 @@ impl Client {
             server,
             uri: own_uri,
         } = resource.ok_or_else(|| subject.unknown(asked.version))?;
-        if self.subscriptions.by_uri().contains_key(&uri) {
+        if self.subscriptions.is_open(&uri) {
             return Ok(Answer::empty());
         }
         let most = self.gateway.0.options.limits.subscriptions;

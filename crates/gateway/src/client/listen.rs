@@ -126,7 +126,13 @@ impl Client {
         let Ok(offer) = self.offer() else {
             return Vec::new();
         };
-        let most = self.gateway.0.options.limits.subscriptions;
+        let limits = &self.gateway.0.options.limits;
+        // Over HTTP many clients may share the principal: one must not take the places of all.
+        let most = if self.is_own(asked.outlet) {
+            limits.subscriptions
+        } else {
+            limits.subscriptions_principal
+        };
         let patience = self.gateway.0.options.limits.listen_time;
         let mut opening = JoinSet::new();
         for uri in uris {

@@ -56,6 +56,9 @@ impl Client {
         };
         // Counted from the first list of any client: a server that hangs costs no more than that.
         let left = patience.saturating_sub(self.gateway.0.first_list().elapsed());
+        if left.is_zero() && !self.gateway.0.may_connect() {
+            return;
+        }
         self.upstream.connect_within(left).await;
     }
 }

@@ -17,6 +17,13 @@ pub(super) struct Answer {
 /// Modern: the member that says that a result is one.
 const COMPLETE: &str = r#""resultType":"complete""#;
 
+/// Modern: the member that keeps a result from clients with another credential.
+const PRIVATE: &str = r#""cacheScope":"private""#;
+
+fn is_private(scope: &str) -> bool {
+    scope == r#""private""#
+}
+
 impl Answer {
     /// A result that we have written ourselves.
     pub(super) fn own(result: Raw) -> Self {
@@ -38,11 +45,11 @@ impl Answer {
         if version.era() == Era::Legacy {
             return Ok(Self::own(result));
         }
-        let (mut kind, mut ttl, mut scope) = (None, false, false);
+        let (mut kind, mut ttl, mut scope) = (None, false, None);
         result.each_member(|key, value| match key {
             "resultType" => kind = Some(value),
             "ttlMs" => ttl = true,
-            "cacheScope" => scope = true,
+            "cacheScope" => scope = Some(scope != Some(false) && is_private(value)),
             _ => {}
         });
         let is_complete = |kind: &str| {
@@ -59,8 +66,13 @@ impl Answer {
         };
         if is_cacheable {
             add(&mut added, !ttl, r#""ttlMs":0"#);
-            add(&mut added, !scope, r#""cacheScope":"private""#);
+            add(&mut added, scope.is_none(), PRIVATE);
         }
+        // What a server says to all, the policy lets one caller read: no cache may share it.
+        let result = match scope {
+            Some(false) => replaced(&result, "cacheScope", r#""private""#),
+            _ => result,
+        };
         Ok(Self { result, added })
     }
 }
@@ -105,6 +117,13 @@ impl Members {
         self.0.push_str("\":");
         self.0.push_str(value);
         self
+    }
+
+    /// Adds a member whose name is not ours.
+    pub(super) fn named(&mut self, key: &str, value: &str) -> &mut Self {
+        let key = serde_json::to_string(key).unwrap_or_default();
+        let key = key.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
+        self.raw(key.unwrap_or_default(), value)
     }
 
     /// Adds a member whose value is a string.
@@ -200,10 +219,25 @@ mod tests {
     fn a_result_that_may_be_cached_says_for_how_long() {
         let missing = r#""resultType":"complete","ttlMs":0,"cacheScope":"private""#;
         assert_eq!(added("{}", true).unwrap(), missing);
-        let scoped = r#"{"cacheScope":"public","resultType":"complete"}"#;
+        let scoped = r#"{"cacheScope":"private","resultType":"complete"}"#;
         assert_eq!(added(scoped, true).unwrap(), r#""ttlMs":0"#);
-        let whole = r#"{"cacheScope":"public","resultType":"complete","ttlMs":5}"#;
+        let whole = r#"{"cacheScope":"private","resultType":"complete","ttlMs":5}"#;
         assert_eq!(added(whole, true).unwrap(), "");
+    }
+
+    #[test]
+    fn a_result_that_a_server_shows_to_all_is_private() {
+        let written = |text: &str| {
+            let result = Raw::parse(text).unwrap();
+            let answer = Answer::of_server(Version::V2026_07_28, result, true).unwrap();
+            (answer.result.as_str().to_owned(), answer.added.into_owned())
+        };
+        let public = r#"{ "cacheScope" : "public","ttlMs":5,"resultType":"complete"}"#;
+        let private = public.replace("public", "private");
+        assert_eq!(written(public), (private, String::new()));
+        let twice = r#"{"cacheScope":"public","cacheScope":"private","ttlMs":5}"#;
+        let private = twice.replace("public", "private");
+        assert_eq!(written(twice), (private, COMPLETE.to_owned()));
     }
 
     #[test]

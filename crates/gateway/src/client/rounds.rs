@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ring::digest::{Context, SHA256};
 use switchboard::{Error, ServerName};
 use switchboard_wire::canonical::canonical;
-use switchboard_wire::{Raw, RpcError};
+use switchboard_wire::{Era, Raw, RpcError};
 
-use super::Client;
 use super::params::{Params, invalid};
 use super::result::{Answer, Outcome};
+use super::{Asked, Client};
 use crate::seal::Purpose;
 
 /// What the rounds of one request have in common.
@@ -104,8 +104,17 @@ impl Client {
     }
 
     /// The questions of a server, if that is what the error brings.
-    pub(super) fn relayed(&self, round: &Round<'_>, error: &Error) -> Option<Outcome> {
+    pub(super) fn relayed(
+        &self,
+        asked: &Asked<'_>,
+        round: &Round<'_>,
+        error: &Error,
+    ) -> Option<Outcome> {
         let questions = super::upstream::questions(error)?;
+        // A client of the legacy era would take them for a result, even if they only ask for a repetition.
+        if asked.version.era() == Era::Legacy {
+            return None;
+        }
         Some(Ok(Answer::own(self.with_sealed_state(round, questions))))
     }
 

@@ -173,8 +173,7 @@ fn without_tasks(capabilities: &Raw) -> Raw {
     let mut rest = super::result::Members::new();
     for (name, settings) in extensions.members() {
         if name != TASKS_EXTENSION {
-            let name = serde_json::to_string(&name).unwrap_or_default();
-            rest.raw(name.trim_matches('"'), settings.as_str());
+            rest.named(&name, settings.as_str());
         }
     }
     replaced(capabilities, "extensions", &rest.end())

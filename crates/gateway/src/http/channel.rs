@@ -191,6 +191,13 @@ impl State {
         (self.read, self.read_bytes, self.waiting_bytes) = (0, 0, 0);
     }
 
+    /// Returns true if there is no room for a message of that length. One message always fits.
+    fn is_full(&self, bounds: ChannelBounds, length: usize) -> bool {
+        let waiting = self.messages.len().saturating_sub(self.read);
+        let bytes = self.waiting_bytes.saturating_add(length);
+        waiting > 0 && (waiting >= bounds.waiting || bytes > bounds.waiting_bytes)
+    }
+
     /// Takes the next waiting message, and forgets old ones over the bounds.
     fn take_next(&mut self, bounds: ChannelBounds) -> Option<(u64, Bytes)> {
         let message = self.messages.get(self.read)?.clone();
@@ -233,10 +240,7 @@ impl Outlet for Channel {
         if state.is_closed || state.is_ended {
             return false;
         }
-        let waiting = state.messages.len().saturating_sub(state.read);
-        let bytes = state.waiting_bytes.saturating_add(message.len());
-        let is_full =
-            waiting >= self.bounds.waiting || (waiting > 0 && bytes > self.bounds.waiting_bytes);
+        let is_full = state.is_full(self.bounds, message.len());
         if is_full && priority == Priority::CanDrop {
             self.counters.dropped(1);
             return false;
@@ -248,8 +252,8 @@ impl Outlet for Channel {
             state.wake();
             return false;
         }
-        if is_full {
-            // Nothing reads: the oldest make room.
+        // Nothing reads: the oldest make room, as many as it takes.
+        while state.is_full(self.bounds, message.len()) {
             let oldest = state.read;
             let lost = state.messages.remove(oldest);
             let lost = lost.map_or(0, |lost| lost.len());

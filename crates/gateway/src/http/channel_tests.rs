@@ -122,6 +122,20 @@ fn without_a_reader_the_oldest_make_room_for_what_must_arrive() {
 }
 
 #[test]
+fn without_a_reader_as_many_make_room_as_a_long_message_needs() {
+    let (channel, counters) = channel();
+    let long: &'static str = "x".repeat(99).leak();
+    for text in ["a", "b", "c", long, "d", long] {
+        assert!(must_say(&channel, text));
+    }
+    let reader = channel.attach(None).unwrap();
+    let (all, _) = read(&channel, reader);
+    let texts: Vec<&str> = all.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, ["d", long]);
+    assert_eq!(counters.read(0).dropped, 4);
+}
+
+#[test]
 fn bytes_are_bounded_but_one_message_always_fits() {
     let (channel, _) = channel();
     let long: &'static str = "x".repeat(200).leak();

@@ -3,15 +3,14 @@
 //! A request of this era is not cancelled by a connection that breaks: it goes on, and its answer is
 //! kept on the stream of its POST for a client that resumes it with `Last-Event-ID`.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
-use switchboard_wire::{Era, Raw, RpcError, Version, code};
+use switchboard_wire::{Era, RpcError, Version, code};
 use tokio_util::task::TaskTracker;
 
 use super::agreement::{PROTOCOL_VERSION, SESSION_ID};
@@ -22,6 +21,7 @@ use super::respond::{self, HttpResponse};
 use super::service::{Exchange, accepts};
 use super::sessions::{Session, SessionId, bounds_of_sessions};
 use super::stats::RefusalReason;
+use crate::batch::{self, Answering};
 use crate::client::Client;
 use crate::message::{BadMessage, ClientMessage, ClientRequest};
 use crate::outlet::Outlet;
@@ -104,9 +104,16 @@ fn find(exchange: &Exchange<'_>) -> Result<Arc<Session>, HttpResponse> {
             return refuse(RefusalReason::Session, StatusCode::BAD_REQUEST, why);
         }
     };
-    let session = SessionId::parse(id).and_then(|id| {
-        let sessions = &exchange.shared.sessions;
-        sessions.find(id, exchange.identity.principal(), &exchange.scope)
+    let sessions = &exchange.shared.sessions;
+    let session = SessionId::parse(id)
+        .and_then(|id| sessions.find(id, exchange.identity.principal(), &exchange.scope));
+    // A client that was too slow for what must arrive has missed something: it begins anew.
+    let session = session.filter(|session| {
+        let has_missed = session.general.is_closed();
+        if has_missed && let Some(session) = sessions.remove(session.id) {
+            (exchange.shared.tasks).spawn(async move { session.end().await });
+        }
+        !has_missed
     });
     let Some(session) = session else {
         let why = "the session does not exist, or has ended: send initialize again";
@@ -250,7 +257,7 @@ impl Drop for Detached {
 }
 
 /// Answers a batch, which only 2025-03-26 has.
-pub(super) async fn batch(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
+pub(super) async fn post_batch(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
     let refuse = |why: &str| {
         let error = RpcError::new(code::INVALID_REQUEST, why);
         exchange.bad(&BadMessage { id: None, error })
@@ -266,35 +273,19 @@ pub(super) async fn batch(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
     if session.client.version() != Some(Version::V2025_03_26) {
         return refuse("batches are not part of this version");
     }
-    let limits = exchange.limits();
-    let items = match Raw::parse(text) {
-        Ok(batch) => batch.items(),
-        Err(_) => {
-            let error = RpcError::new(code::PARSE_ERROR, "the body is not JSON");
-            return exchange.bad(&BadMessage { id: None, error });
-        }
+    let messages = match batch::parse(text, exchange.limits()) {
+        Ok(messages) => messages,
+        Err(bad) => return exchange.bad(&bad),
     };
-    if items.is_empty() || items.len() > limits.batch_messages {
-        return refuse("a batch has at least one message, and not too many");
-    }
-    // All are read before any has an effect.
-    let mut messages = Vec::with_capacity(items.len());
-    for item in &items {
-        match exchange.parse(item.as_str()) {
-            Ok(ClientMessage::Request(request)) if request.method == "initialize" => {
-                return refuse("initialize must not be in a batch");
-            }
-            Ok(message) => messages.push(message),
-            Err(refused) => return refused,
-        }
-    }
     let channel = new_channel(exchange, &session);
     let outlet: Arc<dyn Outlet> = Arc::clone(&session.general) as _;
     let mut parts = Vec::new();
     for message in messages {
         match message {
             ClientMessage::Request(request) => {
-                parts.push(Part::Running(work(&session, &channel, request)));
+                let work = work(&session, &channel, request);
+                let answering = async move { work.await.map(|answer| answer.text) };
+                parts.push(Box::pin(answering) as Answering);
             }
             other => {
                 session.client.handle(other, &outlet).await;
@@ -304,49 +295,12 @@ pub(super) async fn batch(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
     if parts.is_empty() {
         return respond::empty(StatusCode::ACCEPTED);
     }
-    let all: Work = Box::pin(async move { Some(join(parts).await) });
+    let all: Work = Box::pin(async move {
+        let text = batch::join(parts).await?;
+        let status = StatusCode::OK;
+        Some(Answer { status, text })
+    });
     respond_with(exchange, &session, &channel, all).await
-}
-
-/// One request of a batch.
-enum Part {
-    Running(Work),
-    Done(Option<Bytes>),
-}
-
-/// Runs all requests of a batch at once; their answers are one array.
-async fn join(mut parts: Vec<Part>) -> Answer {
-    poll_fn(|cx| {
-        let mut is_done = true;
-        for part in &mut parts {
-            if let Part::Running(work) = part {
-                match work.as_mut().poll(cx) {
-                    Poll::Ready(answer) => *part = Part::Done(answer.map(|answer| answer.text)),
-                    Poll::Pending => is_done = false,
-                }
-            }
-        }
-        if is_done {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
-    let mut text = vec![b'['];
-    for part in parts {
-        if let Part::Done(Some(answer)) = part {
-            if text.len() > 1 {
-                text.push(b',');
-            }
-            text.extend_from_slice(&answer);
-        }
-    }
-    text.push(b']');
-    Answer {
-        status: StatusCode::OK,
-        text: Bytes::from(text),
-    }
 }
 
 /// Opens the stream of a session, or resumes one of its streams.

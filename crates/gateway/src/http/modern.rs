@@ -29,13 +29,10 @@ use crate::message::{BadMessage, ClientMessage, ClientRequest, Reply};
 use crate::outlet::{Outlet, Priority};
 use crate::scope::Scope;
 
-/// Most clients that are remembered: one for each principal and scope.
-const CLIENTS: usize = 4096;
-
 /// The clients of modern requests: one for each principal in each scope.
 pub(super) struct ModernClients {
     gateway: Gateway,
-    by_principal: Mutex<FxHashMap<Arc<str>, Vec<Arc<ModernClient>>>>,
+    by_principal: Mutex<ByPrincipal>,
 }
 
 /// All modern requests of one principal in one scope.
@@ -73,10 +70,13 @@ impl ModernClients {
         }
     }
 
-    /// The client of a request; `None` if the scope does not exist for it.
-    fn find(&self, exchange: &Exchange<'_>) -> Option<Arc<ModernClient>> {
+    /// The client of a request.
+    ///
+    /// # Errors
+    /// Fails if the scope does not exist for it, or if there is no room for another client.
+    fn find(&self, exchange: &Exchange<'_>) -> Result<Arc<ModernClient>, HttpResponse> {
         let (caller, principal) = (exchange.identity.caller(), exchange.identity.principal());
-        let known = |all: &FxHashMap<Arc<str>, Vec<Arc<ModernClient>>>| {
+        let known = |all: &ByPrincipal| {
             let mut theirs = all.get(principal)?.iter();
             let is_it = |known: &&Arc<ModernClient>| {
                 known.scope == exchange.scope && known.caller == *caller
@@ -89,11 +89,11 @@ impl ModernClients {
                 .unwrap_or_else(PoisonError::into_inner)
         };
         if let Some(known) = known(&lock()) {
-            return Some(known);
+            return Ok(known);
         }
         // Names in paths are the client's: nothing is remembered of parts that do not exist.
         if !exchange.scope_exists() {
-            return None;
+            return Err(exchange.no_scope());
         }
         let identity = exchange.identity.clone();
         let scope = exchange.scope.clone();
@@ -109,17 +109,19 @@ impl ModernClients {
         });
         let mut all = lock();
         if let Some(known) = known(&all) {
-            return Some(known);
+            return Ok(known);
         }
-        if all.values().map(Vec::len).sum::<usize>() >= CLIENTS {
-            all.retain(|_, theirs| {
-                theirs.retain(|client| Arc::strong_count(client) > 1);
-                !theirs.is_empty()
-            });
+        let most = exchange.limits().clients;
+        if count(&all) >= most {
+            forget_idle(&mut all, exchange);
+        }
+        if count(&all) >= most {
+            let response = respond::full("too many clients are being served");
+            return Err(exchange.refuse(RefusalReason::Full, response));
         }
         let principal = Arc::clone(exchange.identity.shared_principal());
         all.entry(principal).or_default().push(Arc::clone(&made));
-        Some(made)
+        Ok(made)
     }
 
     /// Forgets all clients, which the caller then closes.
@@ -131,6 +133,30 @@ impl ModernClients {
         let clients = all.drain().flat_map(|(_, theirs)| theirs);
         clients.map(|known| Arc::clone(&known.client)).collect()
     }
+}
+
+/// The clients of each principal.
+type ByPrincipal = FxHashMap<Arc<str>, Vec<Arc<ModernClient>>>;
+
+fn count(all: &ByPrincipal) -> usize {
+    all.values().map(Vec::len).sum()
+}
+
+/// Forgets the clients that have no request in flight, and ends their connections in the background.
+fn forget_idle(all: &mut ByPrincipal, exchange: &Exchange<'_>) {
+    for theirs in all.values_mut() {
+        // A request holds both until its response, and a stream of events the client.
+        let is_idle =
+            |it: &mut Arc<ModernClient>| Arc::strong_count(it) + Arc::strong_count(&it.client) == 2;
+        for idle in theirs.extract_if(.., is_idle) {
+            let client = Arc::clone(&idle.client);
+            exchange
+                .shared
+                .tasks
+                .spawn(async move { client.close().await });
+        }
+    }
+    all.retain(|_, theirs| !theirs.is_empty());
 }
 
 impl ModernClient {
@@ -215,8 +241,9 @@ pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> Htt
     if let Err(error) = check_envelope(exchange, &request) {
         return refuse(exchange, request, error);
     }
-    let Some(client) = exchange.shared.modern.find(exchange) else {
-        return exchange.no_scope();
+    let client = match exchange.shared.modern.find(exchange) {
+        Ok(client) => client,
+        Err(refused) => return refused,
     };
     if request.method == "tools/call"
         && let Some(name) = request.name()

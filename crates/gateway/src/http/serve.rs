@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::Request;
@@ -136,16 +137,27 @@ impl HttpService {
     {
         self.peer = Some(peer);
         let shared = Arc::clone(&self.shared);
+        let has_asked = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&has_asked);
         let service = service_fn(move |request: Request<Incoming>| {
+            asked.store(true, Ordering::Relaxed);
             let service = self.clone();
             async move { Ok::<_, Infallible>(service.handle(request).await) }
         });
         let builder = builder(shared.limits());
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let mut draining = pin!(shared.draining.cancelled());
+        // hyper has one time for the head of every request: the one that keeps connections.
+        let silent = async {
+            tokio::time::sleep(shared.limits().head_time).await;
+            if has_asked.load(Ordering::Relaxed) {
+                std::future::pending().await
+            }
+        };
         tokio::select! {
             // The way that a connection ends is the client's affair.
             _ = connection.as_mut() => return,
+            () = silent => return,
             () = &mut draining => {}
         }
         connection.as_mut().graceful_shutdown();
@@ -181,7 +193,7 @@ fn builder(limits: &GatewayLimits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_time)
+        .header_read_timeout(limits.head_time.max(limits.idle_time))
         .max_headers(limits.headers)
         // Smaller ones hyper does not take.
         .max_buf_size(limits.head_bytes.max(8192));

@@ -25,6 +25,7 @@ use super::route::Route;
 use super::sessions::Sessions;
 use super::stats::{Counters, HttpStats, RefusalReason};
 use super::{legacy, modern, older};
+use crate::batch::is_batch;
 use crate::caller::ClientIdentity;
 use crate::error::GatewayError;
 use crate::gateway::Gateway;
@@ -345,8 +346,8 @@ async fn read_message<B: Body>(
 
 /// Answers a POST of either era.
 async fn post(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
-    if text.trim_ascii_start().starts_with('[') {
-        return legacy::batch(exchange, text).await;
+    if is_batch(text) {
+        return legacy::post_batch(exchange, text).await;
     }
     match exchange.parse(text) {
         Ok(message) if modern::is_modern(exchange, &message) => {

@@ -1,9 +1,11 @@
 //! The limits of one client.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use switchboard_gateway::{Gateway, GatewayOptions};
 
-use crate::support::{Does, Era, Front, Script, With as _, answering, builder, text};
+use crate::support::{Does, Era, Front, Script, With as _, answering, builder, silent, text};
 
 async fn limited(script: &Script, set: impl FnOnce(&mut GatewayOptions)) -> Gateway {
     let host = builder().with("one", script.memory()).build().unwrap();
@@ -146,4 +148,22 @@ async fn a_slow_client_misses_progress_and_no_answer() {
     }
     assert_eq!(slow.answer(call).await["result"], text("done"));
     assert!(slow.seen.len() < 500);
+}
+
+#[tokio::test]
+async fn lists_hold_no_task_each_for_a_server_that_hangs() {
+    let host = builder().with("one", silent()).build().unwrap();
+    let mut options = GatewayOptions::default();
+    options.limits.first_list_stream = Duration::ZERO;
+    options.limits.recheck = Duration::from_secs(3600);
+    let gateway = Gateway::new(host, options).unwrap();
+    let mut front = Front::legacy(&gateway).await;
+    front.ask("tools/list", Value::Null).await;
+    let metrics = tokio::runtime::Handle::current().metrics();
+    let before = metrics.num_alive_tasks();
+    for _ in 0..50 {
+        front.ask("tools/list", Value::Null).await;
+    }
+    let now = metrics.num_alive_tasks();
+    assert!(now < before + 10, "{before} tasks became {now}");
 }

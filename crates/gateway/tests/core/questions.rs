@@ -72,6 +72,21 @@ async fn a_modern_servers_questions_pass_to_a_modern_client_and_back() {
 }
 
 #[tokio::test]
+async fn a_legacy_client_never_gets_questions_as_a_result() {
+    let script = Script::new(Era::Modern, &["later"], |_| {
+        let again = r#"{"resultType":"input_required","requestState":"later"}"#;
+        vec![Does::Result(again.to_owned())]
+    });
+    let gateway = gateway(builder().with("one", script.memory())).await;
+    let mut front = Front::legacy(&gateway).await;
+    let params = json!({"name": "one__later"});
+    let answer = front.ask("tools/call", params.clone()).await;
+    assert_eq!(answer["error"]["data"]["reason"], "input", "{answer}");
+    let asked = front.ask_modern("tools/call", params).await;
+    assert_eq!(asked["result"]["resultType"], "input_required");
+}
+
+#[tokio::test]
 async fn a_state_of_another_client_or_a_changed_one_is_refused() {
     let script = asking();
     let gateway = gateway(builder().with("one", script.memory())).await;

@@ -126,3 +126,31 @@ async fn answers_to_nothing_and_unknown_notifications_are_ignored() {
     assert_eq!(front.ask("ping", Value::Null).await["result"], json!({}));
     assert!(front.seen.is_empty(), "{:?}", front.seen);
 }
+
+#[tokio::test]
+async fn a_batch_of_2025_03_26_is_answered_by_one_line() {
+    let script = Script::new(Era::Legacy, &["a"], answering("x"));
+    let gateway = gateway(builder().with("one", script.memory())).await;
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": "p", "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"},
+        {"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": "one__a"}},
+    ]);
+    let mut front = Front::legacy_with(&gateway, "2025-03-26", json!({})).await;
+    front.send(&batch).await;
+    let answers = front.read().await;
+    let pong = json!({"jsonrpc": "2.0", "id": "p", "result": {}});
+    assert_eq!(answers[0], pong);
+    assert_eq!(answers[1]["id"], "c");
+    assert_eq!(answers[1]["result"]["content"], text("x")["content"]);
+    assert_eq!(answers.as_array().unwrap().len(), 2);
+    // One without requests has no answer, and later versions have no batches.
+    let notice = json!([{"jsonrpc": "2.0", "method": "notifications/x"}]);
+    front.send(&notice).await;
+    assert_eq!(front.ask("ping", Value::Null).await["result"], json!({}));
+    assert_eq!(front.seen, Vec::<Value>::new());
+    let mut newer = Front::legacy(&gateway).await;
+    newer.send(&batch).await;
+    assert_eq!(newer.read().await["error"]["code"], -32600);
+    assert_eq!(script.count("tools/call"), 1);
+}
