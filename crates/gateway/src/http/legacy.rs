@@ -105,8 +105,8 @@ fn find(exchange: &Exchange<'_>) -> Result<Arc<Session>, HttpResponse> {
         }
     };
     let sessions = &exchange.shared.sessions;
-    let session = SessionId::parse(id)
-        .and_then(|id| sessions.find(id, exchange.identity.principal(), &exchange.scope));
+    let session =
+        SessionId::parse(id).and_then(|id| sessions.find(id, exchange.identity, &exchange.scope));
     // A client that was too slow for what must arrive has missed something: it begins anew.
     let session = session.filter(|session| {
         let has_missed = session.general.is_closed();

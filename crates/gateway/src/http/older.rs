@@ -1,6 +1,8 @@
 //! The transport of 2024-11-05: one stream for everything to the client, and POSTs without answers.
 
+use std::future::{Future as _, poll_fn};
 use std::sync::Arc;
+use std::task::Poll;
 
 use hyper::StatusCode;
 
@@ -80,7 +82,7 @@ pub(super) async fn post(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
     let session = id.and_then(|(_, id)| {
         let id = SessionId::parse(id.as_bytes())?;
         let sessions = &exchange.shared.sessions;
-        sessions.find(id, exchange.identity.principal(), &exchange.scope)
+        sessions.find(id, exchange.identity, &exchange.scope)
     });
     let Some(session) = session else {
         let response = respond::refusal(StatusCode::NOT_FOUND, "the session does not exist");
@@ -96,13 +98,17 @@ pub(super) async fn post(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
         let response = respond::full("too many requests of this session are in flight");
         return exchange.refuse(RefusalReason::Full, response);
     }
-    let work = async move {
+    let mut work = Box::pin(async move {
         let _use = session.in_use();
         let outlet: Arc<dyn Outlet> = Arc::clone(&session.general) as _;
         if let Some(reply) = session.client.handle(message, &outlet).await {
             outlet.send(reply.to_bytes(), Priority::MustArrive);
         }
-    };
-    exchange.shared.tasks.spawn(work);
+    });
+    // Polled here first, so that messages take effect in their order.
+    let begun = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
+    if begun.is_pending() {
+        exchange.shared.tasks.spawn(work);
+    }
     respond::empty(StatusCode::ACCEPTED)
 }

@@ -19,6 +19,11 @@ impl Authenticate for Names {
         Box::pin(async move {
             let token = bearer(credentials.headers).and_then(|token| str::from_utf8(token).ok());
             match token {
+                // The same person with another role.
+                Some("ann as bob") => {
+                    let caller = Caller::agent("bob").unwrap();
+                    Ok(ClientIdentity::remote(caller, "ann"))
+                }
                 Some(name @ ("ann" | "bob")) => {
                     let caller = Caller::agent(name).unwrap();
                     Ok(ClientIdentity::remote(caller, name))
@@ -65,6 +70,18 @@ async fn a_session_exists_for_its_own_principal_alone() {
     }
     assert_eq!(front.ask(&of(echo, "ann")).await.text(), "x");
     assert_eq!(front.ask(&of(end, "ann")).await.status, 204);
+}
+
+#[tokio::test]
+async fn a_session_of_a_principal_with_another_agent_is_gone() {
+    let front =
+        front_with(|http, _| http.auth = HttpAuth::Custom(std::sync::Arc::new(Names))).await;
+    front.host.set_policy(for_everyone());
+    let opened = front.ask(&of(Ask::initialize("2025-11-25"), "ann")).await;
+    let echo = Ask::legacy_echo("x").session(opened.session().unwrap());
+    let refused = front.ask(&of(echo.clone(), "ann as bob")).await;
+    assert_eq!(refused.status, 404, "{refused:?}");
+    assert_eq!(front.ask(&of(echo, "ann")).await.text(), "x");
 }
 
 #[tokio::test]
