@@ -71,7 +71,8 @@ pub struct GatewayLimits {
     pub keep_alive: Duration,
     /// Time after which a legacy client resumes a stream that broke.
     pub retry: Duration,
-    /// Most messages of a stream over HTTP that are kept for a client that resumes it.
+    /// Most messages of a stream over HTTP that are kept for a client that resumes it, and most that wait
+    /// for a session without a stream.
     pub replay_events: usize,
     /// Most bytes of a stream over HTTP that are kept for a client that resumes it.
     pub replay_bytes: usize,

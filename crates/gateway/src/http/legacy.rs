@@ -19,7 +19,7 @@ use super::events::{self, Answer, Ending, EventStream, Work, parse_event_id};
 use super::modern::{First, first};
 use super::respond::{self, HttpResponse};
 use super::service::{Exchange, accepts};
-use super::sessions::{Session, SessionId, bounds_of_sessions};
+use super::sessions::{Session, SessionId, bounds_of_general, bounds_of_sessions};
 use super::stats::RefusalReason;
 use crate::batch::{self, Answering};
 use crate::client::Client;
@@ -63,7 +63,7 @@ async fn initialize(exchange: &Exchange<'_>, message: ClientMessage) -> HttpResp
         return exchange.no_scope();
     }
     let limits = exchange.limits();
-    let general = Channel::new(0, bounds_of_sessions(limits), &shared.counters);
+    let general = Channel::new(0, bounds_of_general(limits), &shared.counters);
     let outlet: Arc<dyn Outlet> = Arc::clone(&general) as _;
     let (identity, scope) = (exchange.identity.clone(), exchange.scope.clone());
     let client = Client::new(

@@ -10,7 +10,7 @@ use super::channel::Channel;
 use super::events::{self, Ending, EventStream};
 use super::respond::{self, HttpResponse};
 use super::service::{Exchange, accepts};
-use super::sessions::{SessionId, bounds_of_sessions};
+use super::sessions::{SessionId, bounds_of_general};
 use super::stats::RefusalReason;
 use crate::client::Client;
 use crate::outlet::{Outlet, Priority};
@@ -31,7 +31,7 @@ pub(super) fn open(exchange: &Exchange<'_>) -> HttpResponse {
         return exchange.refuse(RefusalReason::Full, response);
     };
     let limits = exchange.limits();
-    let general = Channel::new(0, bounds_of_sessions(limits), &shared.counters);
+    let general = Channel::new(0, bounds_of_general(limits), &shared.counters);
     let outlet: Arc<dyn Outlet> = Arc::clone(&general) as _;
     let (identity, scope) = (exchange.identity.clone(), exchange.scope.clone());
     let client = Client::new(&shared.gateway, identity, scope.clone(), outlet);

@@ -156,7 +156,7 @@ impl HttpService {
         let silent = async {
             tokio::time::sleep(shared.limits().head_time).await;
             if has_asked.load(Ordering::Relaxed) {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         };
         tokio::select! {

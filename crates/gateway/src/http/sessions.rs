@@ -379,11 +379,20 @@ impl Drop for Slot {
     }
 }
 
+/// The bounds of the channel of a session that belongs to no request.
+pub(super) fn bounds_of_general(limits: &GatewayLimits) -> ChannelBounds {
+    ChannelBounds {
+        unread: Some(limits.replay_events),
+        ..bounds_of_sessions(limits)
+    }
+}
+
 /// The bounds of the channels of a session.
 pub(super) fn bounds_of_sessions(limits: &GatewayLimits) -> ChannelBounds {
     ChannelBounds {
         waiting: limits.outbox,
         waiting_bytes: limits.message_bytes,
+        unread: None,
         kept: limits.replay_events,
         kept_bytes: limits.replay_bytes,
     }
