@@ -52,7 +52,7 @@ pub struct GatewayLimits {
     pub drain: Duration,
     /// Time for a client to send the head of its first request on a connection over HTTP.
     pub head_time: Duration,
-    /// Time between an answer and the head of the next request on the same connection. Clients keep
+    /// Time between an answer and the whole head of the next request on the same connection. Clients keep
     /// connections for later requests, and one that is closed too early may cost them a request.
     pub idle_time: Duration,
     /// Time for a client to send a request's body over HTTP.
@@ -71,7 +71,8 @@ pub struct GatewayLimits {
     pub keep_alive: Duration,
     /// Time after which a legacy client resumes a stream that broke.
     pub retry: Duration,
-    /// Most messages of a stream over HTTP that are kept for a client that resumes it.
+    /// Most messages of a stream over HTTP that are kept for a client that resumes it, and most that wait
+    /// for a session without a stream.
     pub replay_events: usize,
     /// Most bytes of a stream over HTTP that are kept for a client that resumes it.
     pub replay_bytes: usize,

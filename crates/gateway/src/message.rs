@@ -115,6 +115,7 @@ impl ClientMessage {
     }
 }
 
+#[cfg(any(test, feature = "http"))]
 impl ClientRequest {
     /// The object `_meta` of the parameters, whatever it is.
     pub(crate) fn meta(&self) -> Option<Raw> {

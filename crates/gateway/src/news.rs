@@ -1,7 +1,6 @@
 //! News for the operator: servers that are left out, and those that are offered again.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use switchboard::ServerName;
 use tokio::sync::watch;
@@ -98,7 +97,7 @@ impl LeftOutNews {
 
     /// Lets a burst of changes pass.
     async fn settle(&mut self) {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(self.gateway.0.options.limits.change_pause).await;
         self.revision.mark_unchanged();
     }
 

@@ -24,8 +24,8 @@ use switchboard_gateway::http::{
 };
 use switchboard_gateway::setup::{self, ClientSetup};
 use switchboard_gateway::{
-    ClientIdentity, Gateway, GatewayError, GatewayOptions, LeftOutReason, Profile, Scope, leads_to,
-    starts_gateway, stdio,
+    ClientIdentity, Gateway, GatewayError, GatewayOptions, LeftOutReason, Profile, Scope,
+    client_capabilities, leads_to, starts_gateway, stdio,
 };
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -138,7 +138,8 @@ fn adjust(
     if let Some(problem) = broken.find(|problem| !problem.layer().needs_approval()) {
         return Err(problems::report(problem));
     }
-    let mut builder = builder.exposed_names(names);
+    let builder = builder.exposed_names(names);
+    let mut builder = builder.client_capabilities(client_capabilities());
     if !files.config.is_access_unclear() {
         builder = builder.default_agent(DEFAULT_AGENT, AgentPolicy::everything(Level::Yolo));
     }

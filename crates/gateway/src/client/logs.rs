@@ -43,12 +43,19 @@ impl Client {
     ) -> F::Output {
         // A level that cannot be read was refused before.
         match asked.params.meta.log_level() {
-            Ok(Some(level)) => {
+            Ok(Some(level)) if self.hears_shared_logs() => {
                 let logs = self.gateway.0.host.logs();
                 Box::pin(self.reading_logs(asked, level, server, logs, work)).await
             }
             _ => work.await,
         }
+    }
+
+    /// Returns true if the client is sent what servers log over connections that clients share. It says
+    /// nothing of whose request it is about, so it is for clients of this machine alone: they are all the
+    /// person's own. Others get what comes on the streams of their requests and over their own connections.
+    pub(super) fn hears_shared_logs(&self) -> bool {
+        !self.identity.is_remote()
     }
 
     async fn reading_logs<F: Future + Send>(

@@ -32,6 +32,8 @@ mod upstream;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+#[cfg(feature = "http")]
+use switchboard::policy::Caller;
 use switchboard_wire::{ClientCapabilities, Era, Raw, RequestId, RpcError, Version, code};
 use tokio::task::JoinSet;
 
@@ -134,6 +136,12 @@ impl Client {
     /// The version that `initialize` agreed on.
     pub(crate) fn version(&self) -> Option<Version> {
         self.session().version
+    }
+
+    /// Returns true if the client is that agent.
+    #[cfg(feature = "http")]
+    pub(crate) fn acts_as(&self, caller: &Caller) -> bool {
+        self.identity.caller() == caller
     }
 
     /// Cancels everything, and ends the client's own connections to servers.

@@ -125,7 +125,9 @@ impl Client {
         }
         let mut tasks = self.tasks();
         tasks.spawn(changes::announce(self));
-        tasks.spawn(logs::follow(self));
+        if self.hears_shared_logs() {
+            tasks.spawn(logs::follow(self));
+        }
     }
 
     /// Describes the gateway to a client of the modern era.

@@ -21,6 +21,9 @@ pub(super) struct ChannelBounds {
     pub(super) waiting: usize,
     /// Most bytes that wait for the reader, as long as more than one message does.
     pub(super) waiting_bytes: usize,
+    /// Most messages that wait while there is no reader, and only such as must arrive. `None` if one is on
+    /// its way, so that all may wait.
+    pub(super) unread: Option<usize>,
     /// Most messages that are kept after they were read.
     pub(super) kept: usize,
     /// Most bytes that are kept after they were read.
@@ -195,7 +198,9 @@ impl State {
     fn is_full(&self, bounds: ChannelBounds, length: usize) -> bool {
         let waiting = self.messages.len().saturating_sub(self.read);
         let bytes = self.waiting_bytes.saturating_add(length);
-        waiting > 0 && (waiting >= bounds.waiting || bytes > bounds.waiting_bytes)
+        let unread = bounds.unread.filter(|_| !self.has_reader);
+        let most = unread.map_or(bounds.waiting, |unread| unread.min(bounds.waiting));
+        waiting > 0 && (waiting >= most || bytes > bounds.waiting_bytes)
     }
 
     /// Takes the next waiting message, and forgets old ones over the bounds.
@@ -238,6 +243,11 @@ impl Outlet for Channel {
     fn send(&self, message: Bytes, priority: Priority) -> bool {
         let mut state = self.state();
         if state.is_closed || state.is_ended {
+            return false;
+        }
+        let is_unread = !state.has_reader && self.bounds.unread.is_some();
+        // A session may never have a stream. What can be dropped would wait in all of those for nothing.
+        if is_unread && priority == Priority::CanDrop {
             return false;
         }
         let is_full = state.is_full(self.bounds, message.len());

@@ -3,6 +3,7 @@ use super::*;
 const BOUNDS: ChannelBounds = ChannelBounds {
     waiting: 3,
     waiting_bytes: 100,
+    unread: None,
     kept: 2,
     kept_bytes: 10,
 };
@@ -133,6 +134,24 @@ fn without_a_reader_as_many_make_room_as_a_long_message_needs() {
     let texts: Vec<&str> = all.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["d", long]);
     assert_eq!(counters.read(0).dropped, 4);
+}
+
+#[test]
+fn a_channel_that_may_never_be_read_keeps_little() {
+    let bounds = ChannelBounds {
+        unread: Some(2),
+        ..BOUNDS
+    };
+    let channel = Channel::new(0, bounds, &Arc::default());
+    assert!(!say(&channel, "a"));
+    for text in ["b", "c", "d"] {
+        assert!(must_say(&channel, text));
+    }
+    let reader = channel.attach(None).unwrap();
+    assert!(say(&channel, "e"));
+    let (all, _) = read(&channel, reader);
+    let texts: Vec<&str> = all.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, ["c", "d", "e"]);
 }
 
 #[test]

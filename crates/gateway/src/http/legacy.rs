@@ -19,7 +19,7 @@ use super::events::{self, Answer, Ending, EventStream, Work, parse_event_id};
 use super::modern::{First, first};
 use super::respond::{self, HttpResponse};
 use super::service::{Exchange, accepts};
-use super::sessions::{Session, SessionId, bounds_of_sessions};
+use super::sessions::{Session, SessionId, bounds_of_general, bounds_of_sessions};
 use super::stats::RefusalReason;
 use crate::batch::{self, Answering};
 use crate::client::Client;
@@ -63,7 +63,7 @@ async fn initialize(exchange: &Exchange<'_>, message: ClientMessage) -> HttpResp
         return exchange.no_scope();
     }
     let limits = exchange.limits();
-    let general = Channel::new(0, bounds_of_sessions(limits), &shared.counters);
+    let general = Channel::new(0, bounds_of_general(limits), &shared.counters);
     let outlet: Arc<dyn Outlet> = Arc::clone(&general) as _;
     let (identity, scope) = (exchange.identity.clone(), exchange.scope.clone());
     let client = Client::new(
@@ -105,8 +105,8 @@ fn find(exchange: &Exchange<'_>) -> Result<Arc<Session>, HttpResponse> {
         }
     };
     let sessions = &exchange.shared.sessions;
-    let session = SessionId::parse(id)
-        .and_then(|id| sessions.find(id, exchange.identity.principal(), &exchange.scope));
+    let session =
+        SessionId::parse(id).and_then(|id| sessions.find(id, exchange.identity, &exchange.scope));
     // A client that was too slow for what must arrive has missed something: it begins anew.
     let session = session.filter(|session| {
         let has_missed = session.general.is_closed();

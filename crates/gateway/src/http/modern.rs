@@ -438,6 +438,7 @@ fn bounds(limits: &GatewayLimits) -> ChannelBounds {
     ChannelBounds {
         waiting: limits.outbox,
         waiting_bytes: limits.message_bytes,
+        unread: None,
         kept: 0,
         kept_bytes: 0,
     }

@@ -1,6 +1,8 @@
 //! The transport of 2024-11-05: one stream for everything to the client, and POSTs without answers.
 
+use std::future::{Future as _, poll_fn};
 use std::sync::Arc;
+use std::task::Poll;
 
 use hyper::StatusCode;
 
@@ -8,7 +10,7 @@ use super::channel::Channel;
 use super::events::{self, Ending, EventStream};
 use super::respond::{self, HttpResponse};
 use super::service::{Exchange, accepts};
-use super::sessions::{SessionId, bounds_of_sessions};
+use super::sessions::{SessionId, bounds_of_general};
 use super::stats::RefusalReason;
 use crate::client::Client;
 use crate::outlet::{Outlet, Priority};
@@ -29,7 +31,7 @@ pub(super) fn open(exchange: &Exchange<'_>) -> HttpResponse {
         return exchange.refuse(RefusalReason::Full, response);
     };
     let limits = exchange.limits();
-    let general = Channel::new(0, bounds_of_sessions(limits), &shared.counters);
+    let general = Channel::new(0, bounds_of_general(limits), &shared.counters);
     let outlet: Arc<dyn Outlet> = Arc::clone(&general) as _;
     let (identity, scope) = (exchange.identity.clone(), exchange.scope.clone());
     let client = Client::new(&shared.gateway, identity, scope.clone(), outlet);
@@ -80,7 +82,7 @@ pub(super) async fn post(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
     let session = id.and_then(|(_, id)| {
         let id = SessionId::parse(id.as_bytes())?;
         let sessions = &exchange.shared.sessions;
-        sessions.find(id, exchange.identity.principal(), &exchange.scope)
+        sessions.find(id, exchange.identity, &exchange.scope)
     });
     let Some(session) = session else {
         let response = respond::refusal(StatusCode::NOT_FOUND, "the session does not exist");
@@ -96,13 +98,17 @@ pub(super) async fn post(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
         let response = respond::full("too many requests of this session are in flight");
         return exchange.refuse(RefusalReason::Full, response);
     }
-    let work = async move {
+    let mut work = Box::pin(async move {
         let _use = session.in_use();
         let outlet: Arc<dyn Outlet> = Arc::clone(&session.general) as _;
         if let Some(reply) = session.client.handle(message, &outlet).await {
             outlet.send(reply.to_bytes(), Priority::MustArrive);
         }
-    };
-    exchange.shared.tasks.spawn(work);
+    });
+    // Polled here first, so that messages take effect in their order.
+    let begun = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
+    if begun.is_pending() {
+        exchange.shared.tasks.spawn(work);
+    }
     respond::empty(StatusCode::ACCEPTED)
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io::{self, ErrorKind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,9 +63,13 @@ impl HttpService {
                 Some(_) = connections.join_next(), if !connections.is_empty() => continue,
                 accepted = listener.accept() => accepted,
             };
-            let Ok(accepted) = accepted else {
-                tokio::time::sleep(PAUSE).await;
-                continue;
+            let accepted = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) if is_of_client(&error) => continue,
+                Err(_) => {
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
             };
             // Over the bound a connection is closed at once: waiting clients would hold descriptors too.
             let permit = Arc::clone(&room).try_acquire_owned();
@@ -151,7 +156,7 @@ impl HttpService {
         let silent = async {
             tokio::time::sleep(shared.limits().head_time).await;
             if has_asked.load(Ordering::Relaxed) {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         };
         tokio::select! {
@@ -187,6 +192,14 @@ impl HttpService {
         }
         while ending.join_next().await.is_some() {}
     }
+}
+
+/// Returns true if only the one connection failed: others must not wait for it.
+fn is_of_client(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::PermissionDenied
+    )
 }
 
 fn builder(limits: &GatewayLimits) -> http1::Builder {

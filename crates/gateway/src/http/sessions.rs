@@ -1,6 +1,6 @@
 //! Sessions of clients that shook hands.
 //!
-//! A session is found by an id of 128 random bits, and only by the principal that it was opened for, in
+//! A session is found by an id of 128 random bits, and only by the principal and agent that it was opened for, in
 //! the scope that it was opened in. Its parts are made when they are first used: most sessions are idle.
 //! Sessions of clients that never say goodbye end when they have been idle for long enough; sooner when
 //! there is no room for others.
@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::channel::{Channel, ChannelBounds};
 use super::stats::Counters;
+use crate::caller::ClientIdentity;
 use crate::client::Client;
 use crate::limits::GatewayLimits;
 use crate::scope::Scope;
@@ -211,16 +212,19 @@ impl Sessions {
         self.state().open.len()
     }
 
-    /// Finds a session of this principal in this scope. Sessions of others do not exist for it.
+    /// Finds a session of this client in this scope. Sessions of others do not exist for it, nor do those
+    /// that it opened as another agent.
     pub(super) fn find(
         &self,
         id: SessionId,
-        principal: &str,
+        identity: &ClientIdentity,
         scope: &Scope,
     ) -> Option<Arc<Session>> {
         let state = self.state();
         let session = state.open.get(&id)?;
-        let is_theirs = &*session.principal == principal && session.scope == *scope;
+        let is_theirs = *session.principal == *identity.principal()
+            && session.client.acts_as(identity.caller())
+            && session.scope == *scope;
         is_theirs.then(|| Arc::clone(session))
     }
 
@@ -375,11 +379,20 @@ impl Drop for Slot {
     }
 }
 
+/// The bounds of the channel of a session that belongs to no request.
+pub(super) fn bounds_of_general(limits: &GatewayLimits) -> ChannelBounds {
+    ChannelBounds {
+        unread: Some(limits.replay_events),
+        ..bounds_of_sessions(limits)
+    }
+}
+
 /// The bounds of the channels of a session.
 pub(super) fn bounds_of_sessions(limits: &GatewayLimits) -> ChannelBounds {
     ChannelBounds {
         waiting: limits.outbox,
         waiting_bytes: limits.message_bytes,
+        unread: None,
         kept: limits.replay_events,
         kept_bytes: limits.replay_bytes,
     }

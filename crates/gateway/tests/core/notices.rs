@@ -1,8 +1,9 @@
 //! Progress and log messages.
 
 use serde_json::{Value, json};
+use switchboard_gateway::Scope;
 
-use crate::support::{Does, Era, Front, Script, With as _, builder, gateway, text};
+use crate::support::{Does, Era, Front, Script, With as _, builder, gateway, remote, text};
 
 fn reporting(era: Era) -> Script {
     Script::new(era, &["report"], |request| {
@@ -131,4 +132,21 @@ async fn a_modern_request_gets_log_messages_only_if_it_asks() {
         .ask_modern("tools/call", json!({"name": "one__log", "_meta": meta}))
         .await;
     assert_eq!(answer["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn a_client_of_the_network_hears_no_log_of_anothers_request() {
+    let script = logging();
+    let gateway = gateway(builder().with("one", script.memory())).await;
+    let mut other = Front::open_as(&gateway, remote(), Scope::All);
+    other.greet("2025-11-25", json!({})).await;
+    let mut own = Front::legacy(&gateway).await;
+    own.begin("tools/call", json!({"name": "one__log"})).await;
+    own.notice("notifications/message").await;
+    let meta = json!({"io.modelcontextprotocol/logLevel": "debug"});
+    let answer = other
+        .ask_modern("tools/call", json!({"name": "one__log", "_meta": meta}))
+        .await;
+    assert_eq!(answer["result"]["content"], text("done")["content"]);
+    assert!(other.seen.is_empty(), "{:?}", other.seen);
 }

@@ -72,6 +72,7 @@ async fn strict() -> Front {
         limits.message_bytes = 64 << 10;
         limits.json_depth = 32;
         limits.head_time = Duration::from_secs(1);
+        limits.idle_time = Duration::from_secs(1);
         limits.body_time = Duration::from_secs(1);
         limits.head_bytes = 16 << 10;
         limits.headers = 50;

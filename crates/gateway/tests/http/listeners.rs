@@ -1,6 +1,8 @@
 //! Listeners: TCP on loopback and off it, TLS, Unix sockets.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard::Host;
 use switchboard_gateway::http::{HttpAuth, HttpListener, HttpOptions, HttpService, TlsFiles};
@@ -8,7 +10,8 @@ use switchboard_gateway::{Gateway, GatewayOptions};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::support::{Ask, Connection, front, front_with, within};
@@ -148,21 +151,17 @@ async fn connections_over_the_cap_are_closed_at_once() {
 
 #[tokio::test]
 async fn tls_is_served_with_a_certificate_from_files() {
-    let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let (cert, key) = (
-        folder.path().join("cert.pem"),
-        folder.path().join("key.pem"),
-    );
-    std::fs::write(&cert, certified.cert.pem()).unwrap();
-    std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    // Valid until 2120, for 127.0.0.1.
+    let certs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/certs");
+    let (cert, key) = (certs.join("good.pem"), certs.join("server.key.pem"));
+    let authority = CertificateDer::from_pem_file(certs.join("authority.pem")).unwrap();
     let files = TlsFiles {
         certificates: cert.clone(),
         key,
     };
     let front = front_with(|http, _| http.tls = Some(files)).await;
     let mut roots = RootCertStore::empty();
-    roots.add(certified.cert.der().clone()).unwrap();
+    roots.add(authority).unwrap();
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -170,7 +169,7 @@ async fn tls_is_served_with_a_certificate_from_files() {
         .with_no_client_auth();
     let connector = TlsConnector::from(Arc::new(config));
     let stream = TcpStream::connect(front.address).await.unwrap();
-    let name = ServerName::try_from("localhost").unwrap();
+    let name = ServerName::try_from("127.0.0.1").unwrap();
     let stream = within("TLS", connector.connect(name, stream))
         .await
         .unwrap();
@@ -233,4 +232,19 @@ async fn a_unix_socket_serves_the_same_user_without_a_token() {
     stop.send(()).unwrap();
     within("the end", serving).await.unwrap();
     assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn a_connection_may_be_idle_for_longer_than_a_head_may_take() {
+    let front = front_with(|_, gateway| {
+        gateway.limits.head_time = Duration::from_millis(100);
+        gateway.limits.idle_time = Duration::from_secs(60);
+    })
+    .await;
+    let mut idle = front.connect().await;
+    assert_eq!(idle.ask(&Ask::modern_echo("a")).await.text(), "a");
+    // Closed after the time for a head, in which the other one was idle.
+    let mut silent = front.connect().await;
+    assert_eq!(silent.until_closed().await, b"");
+    assert_eq!(idle.ask(&Ask::modern_echo("b")).await.text(), "b");
 }

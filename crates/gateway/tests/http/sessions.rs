@@ -9,7 +9,7 @@ use switchboard_gateway::http::{
     AuthFuture, AuthRefusal, Authenticate, Credentials, HttpAuth, RefusalReason, bearer,
 };
 
-use crate::support::{Ask, front, front_with, until};
+use crate::support::{Ask, front, front_with, until, within};
 
 /// Names each client by its token.
 struct Names;
@@ -19,6 +19,11 @@ impl Authenticate for Names {
         Box::pin(async move {
             let token = bearer(credentials.headers).and_then(|token| str::from_utf8(token).ok());
             match token {
+                // The same person with another role.
+                Some("ann as bob") => {
+                    let caller = Caller::agent("bob").unwrap();
+                    Ok(ClientIdentity::remote(caller, "ann"))
+                }
                 Some(name @ ("ann" | "bob")) => {
                     let caller = Caller::agent(name).unwrap();
                     Ok(ClientIdentity::remote(caller, name))
@@ -65,6 +70,18 @@ async fn a_session_exists_for_its_own_principal_alone() {
     }
     assert_eq!(front.ask(&of(echo, "ann")).await.text(), "x");
     assert_eq!(front.ask(&of(end, "ann")).await.status, 204);
+}
+
+#[tokio::test]
+async fn a_session_of_a_principal_with_another_agent_is_gone() {
+    let front =
+        front_with(|http, _| http.auth = HttpAuth::Custom(std::sync::Arc::new(Names))).await;
+    front.host.set_policy(for_everyone());
+    let opened = front.ask(&of(Ask::initialize("2025-11-25"), "ann")).await;
+    let echo = Ask::legacy_echo("x").session(opened.session().unwrap());
+    let refused = front.ask(&of(echo.clone(), "ann as bob")).await;
+    assert_eq!(refused.status, 404, "{refused:?}");
+    assert_eq!(front.ask(&of(echo, "ann")).await.text(), "x");
 }
 
 #[tokio::test]
@@ -215,4 +232,29 @@ async fn ten_thousand_idle_sessions_fit_into_100_mib() {
     assert_eq!(front.service.stats().sessions, 10_100);
     // Tests beside this one have memory of their own, so this is an upper bound.
     assert!(grown <= 100 << 20, "{} KiB each", grown / 10_000 / 1024);
+}
+
+#[tokio::test]
+async fn modern_clients_over_the_limit_are_refused_while_all_are_in_use() {
+    let front = front_with(|http, gateway| {
+        http.auth = HttpAuth::Custom(std::sync::Arc::new(Names));
+        gateway.limits.clients = 1;
+    })
+    .await;
+    front.host.set_policy(for_everyone());
+    let listen = Ask::modern("subscriptions/listen", json!({"notifications": {}}));
+    let mut listening = front.connect().await;
+    listening.send(&of(listen, "ann").bytes()).await;
+    assert_eq!(listening.head().await.unwrap().status, 200);
+    assert!(listening.event().await.is_some());
+    let bobs = of(Ask::modern_echo("x"), "bob");
+    let refused = front.ask(&bobs).await;
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert_eq!(refused.header("retry-after"), Some("5"));
+    let own = of(Ask::modern_echo("y"), "ann");
+    assert_eq!(front.ask(&own).await.text(), "y");
+    // An idle one makes room.
+    drop(listening);
+    let served = async { while front.ask(&bobs).await.status != 200 {} };
+    within("room for bob", served).await;
 }

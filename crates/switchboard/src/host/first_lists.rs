@@ -104,11 +104,4 @@ impl Host {
     pub async fn connect_within(&self, patience: Duration) -> Vec<ServerName> {
         self.view(Caller::owner()).connect_within(patience).await
     }
-
-    /// Returns a receiver that is notified when callers may see more or less though the catalog is the
-    /// same: another policy, or definitions that were approved.
-    #[doc(hidden)]
-    pub fn watch_rights(&self) -> tokio::sync::watch::Receiver<()> {
-        self.0.access.watch_rights()
-    }
 }

@@ -64,8 +64,6 @@ pub(super) struct Access {
     /// Held while the person is asked something; `Registry` has it too.
     asking: Arc<Turn<()>>,
     catalog: watch::Receiver<Catalog>,
-    /// Notified when callers may see more or less of the same catalog.
-    rights: watch::Sender<()>,
 }
 
 impl Access {
@@ -84,13 +82,7 @@ impl Access {
             operator: options.operator,
             asking,
             catalog,
-            rights: watch::Sender::new(()),
         }
-    }
-
-    /// Returns a receiver that is notified when callers may see more or less of the same catalog.
-    pub(super) fn watch_rights(&self) -> watch::Receiver<()> {
-        self.rights.subscribe()
     }
 
     /// The policy as it is now.
@@ -105,7 +97,6 @@ impl Access {
         *current = Arc::new(policy);
         drop(current);
         next_revision();
-        self.rights.send_replace(());
     }
 
     /// Returns the mode for definitions that have changed since they were approved.

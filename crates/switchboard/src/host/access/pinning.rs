@@ -179,7 +179,6 @@ impl Access {
         member.baseline.lock().pinned = approved;
         // Prepared handles look again, and find the new baseline.
         member.mark_changed();
-        self.rights.send_replace(());
         Ok(())
     }
 
@@ -248,7 +247,6 @@ impl Access {
             if let Ok(pinned) = begun {
                 member.baseline.lock().pinned = Some(pinned);
                 member.mark_changed();
-                self.rights.send_replace(());
             }
         }
     }
