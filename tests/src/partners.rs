@@ -277,6 +277,19 @@ pub fn python_v2_client(mode: &str, url: &str) -> Launch {
     script("mcp2", "client_http_v2.py").arg(url).arg(mode)
 }
 
+/// A client on the Python SDK 1.30 that uses the bundled server through a gateway: a URL, or a JSON array with the
+/// command and its arguments. A last argument is what the gateway puts before names.
+#[must_use]
+pub fn python_v1_gateway_client(target: &str) -> Launch {
+    script("mcp1", "client_gateway_v1.py").arg(target)
+}
+
+/// The same on the Python SDK 2.3, in the `mode` that the SDK calls so.
+#[must_use]
+pub fn python_v2_gateway_client(mode: &str, target: &str) -> Launch {
+    script("mcp2", "client_gateway_v2.py").arg(target).arg(mode)
+}
+
 /// Starts a server of the fleet from npm; `entry` is the file below `node_modules` that its package
 /// declares to be its program. Some of them need a newer Node than the machine may have.
 #[must_use]

@@ -32,7 +32,7 @@ pub enum Opening {
 pub async fn connect(
     server: &Launch,
     opening: Opening,
-) -> Result<RunningService<RoleClient, ClientConfig>, Box<dyn std::error::Error>> {
+) -> Result<RunningService<RoleClient, Watching>, Box<dyn std::error::Error>> {
     let mut command = tokio::process::Command::new(&server.program);
     command.args(&server.args);
     command.envs(server.env.iter().cloned());
@@ -40,7 +40,7 @@ pub async fn connect(
         command.current_dir(cwd);
     }
     let transport = TokioChildProcess::new(command)?;
-    let client = config();
+    let client = Watching::default();
     Ok(client
         .serve_with_lifecycle(transport, lifecycle(opening))
         .await?)
@@ -60,16 +60,14 @@ pub async fn connect_http(
     let provider = rustls::crypto::ring::default_provider();
     provider.install_default().ok();
     let transport = StreamableHttpClientTransport::from_uri(url);
-    let client = Watching {
-        progress: watch::Sender::default(),
-    };
+    let client = Watching::default();
     Ok(client
         .serve_with_lifecycle(transport, lifecycle(opening))
         .await?)
 }
 
 /// A client that sees progress.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Watching {
     /// What was reported last.
     pub progress: watch::Sender<f64>,

@@ -122,6 +122,22 @@ impl ClientRequest {
         self.params.as_ref()?.member("_meta")
     }
 
+    /// The protocol version in `_meta`, whatever it says; `None` if there is no such text.
+    pub(crate) fn modern_version(&self) -> Option<String> {
+        self.meta()?.member(meta::PROTOCOL_VERSION)?.as_text()
+    }
+
+    /// Returns true for an `initialize` of a client that says it is modern, and names no version to agree on:
+    /// that era has no such method.
+    pub(crate) fn is_modern_initialize(&self) -> bool {
+        self.method == "initialize"
+            && self.modern_version().is_some()
+            && !self
+                .params
+                .as_ref()
+                .is_some_and(|it| it.member("protocolVersion").is_some())
+    }
+
     /// The name that the header `Mcp-Name` must repeat.
     pub(crate) fn name(&self) -> Option<String> {
         let key = match self.method.as_str() {

@@ -62,7 +62,14 @@ pub(super) fn all() -> Vec<Step> {
         step("package", "every published crate can be packaged", package),
         step("build", "everything compiles as it is shipped", build),
         Step {
-            before: &["test", "endure", "conformance", "fixture", "interop", "soak"],
+            before: &[
+                "test",
+                "endure",
+                "conformance",
+                "fixture",
+                "interop",
+                "soak",
+            ],
             ..step(
                 "partners",
                 "other implementations are installed",
@@ -89,15 +96,15 @@ pub(super) fn all() -> Vec<Step> {
         },
         step(
             "conformance",
-            "the official suite finds no fault with our client",
+            "the official suite finds no fault with our client and our gateway",
             conformance::check,
         ),
         Step {
             when: When::Full,
             ..step(
                 "fixture",
-                "nor with the fixture of its server scenarios",
-                conformance::check_fixture,
+                "nor in any server scenario alone, with its fixture and through the gateway",
+                conformance::check_servers,
             )
         },
         Step {

@@ -21,18 +21,32 @@ use std::time::{Duration, Instant};
 use crate::partners::suite;
 use crate::{test_targets, tool, workspace};
 use plan::Job;
-pub(crate) use servers::check_fixture;
-use servers::{check_gateway, check_url};
+use servers::{Scenarios, check_fixture, check_gateway, check_url};
 
 /// The client, as the suite is to start it: it cuts a command at spaces, and a folder may have some.
 const CLIENT: &str = "./conformance-client";
 
-/// Runs the step.
+/// Runs the step: the client, and the gateway with all that the revisions require.
 ///
 /// # Errors
 ///
 /// Names what failed; what the suite said about it has been printed by then.
 pub(crate) fn check() -> Result<(), String> {
+    check_client()?;
+    check_gateway(Scenarios::Required)
+}
+
+/// Runs what takes longer: each server scenario on its own, with the fixture alone and through the gateway.
+///
+/// # Errors
+///
+/// As [`check`].
+pub(crate) fn check_servers() -> Result<(), String> {
+    check_fixture()?;
+    check_gateway(Scenarios::Each)
+}
+
+fn check_client() -> Result<(), String> {
     let folder = build("interop")?;
     let offered = tool::output(suite::command()?.args(["list", "--client"]))?;
     let offered = list::parse(&offered, plan::is_left_out);
@@ -51,9 +65,9 @@ pub(crate) fn check() -> Result<(), String> {
 pub(crate) fn command(args: &[String]) -> Result<(), String> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["client"] => check(),
+        ["client"] => check_client(),
         ["fixture"] => check_fixture(),
-        ["gateway"] => check_gateway(),
+        ["gateway"] => check_gateway(Scenarios::Each),
         ["url", url] => check_url(url),
         _ => Err(
             "`cargo xtask conformance` takes `client`, `fixture`, `gateway` or `url URL`"

@@ -84,6 +84,12 @@ pub(super) enum ServerJob {
 }
 
 impl ServerJob {
+    /// Tells whether the run is of the modern era.
+    pub(super) fn is_modern(&self) -> bool {
+        let (Self::Requirements(version, _) | Self::Strict(Scenario { version, .. })) = self;
+        JULY.contains(version)
+    }
+
     /// Returns the arguments of the suite, after the server's URL.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         match self {
@@ -217,6 +223,23 @@ Not scored for 2025-11-25: 1 scenario(s) run, 0 failing. These do not affect con
         ] {
             assert!(!judge(line), "{line}");
         }
+    }
+
+    #[test]
+    fn each_run_is_of_one_era() {
+        let (modern, legacy): (Vec<_>, Vec<_>) = jobs().into_iter().partition(ServerJob::is_modern);
+        assert_eq!(modern[0], ServerJob::Requirements("2026-07-28", 37));
+        assert_eq!(legacy[0], ServerJob::Requirements("2025-11-25", 30));
+        assert!(
+            modern
+                .iter()
+                .all(|job| job.to_string().contains("2026-07-28"))
+        );
+        assert!(
+            !legacy
+                .iter()
+                .any(|job| job.to_string().contains("2026-07-28"))
+        );
     }
 
     #[test]

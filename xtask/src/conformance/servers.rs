@@ -15,33 +15,61 @@ use crate::tool;
 /// The name of the fixture in the configuration of a gateway.
 const FIXTURE: &str = "fixture";
 
+/// The scenarios that are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scenarios {
+    /// All that a revision requires, in one run for each revision.
+    Required,
+    /// Those, and then each scenario on its own, where warnings count too.
+    Each,
+}
+
+impl Scenarios {
+    fn jobs(self) -> Vec<ServerJob> {
+        let mut jobs = server_plan::jobs();
+        if self == Self::Required {
+            jobs.retain(|job| matches!(job, ServerJob::Requirements(..)));
+        }
+        jobs
+    }
+}
+
 /// Runs the suite against the fixture alone.
 ///
 /// # Errors
 ///
 /// Names what failed; what the suite said about it has been printed by then.
 pub(crate) fn check_fixture() -> Result<(), String> {
-    let fixture = fixture(&program()?)?;
+    let fixture = fixture(&program()?, "both")?;
     check_url(fixture.url())
 }
 
 /// Runs the suite against the fixture behind `switchboard serve`.
 ///
+/// A server asks the clients of its own era alone, so the fixture speaks the era of the scenarios.
+///
 /// # Errors
 ///
 /// As [`check_fixture`].
-pub(crate) fn check_gateway() -> Result<(), String> {
+pub(crate) fn check_gateway(scenarios: Scenarios) -> Result<(), String> {
     let program = program()?;
-    let fixture = fixture(&program)?;
+    let (modern, legacy): (Vec<_>, Vec<_>) =
+        scenarios.jobs().into_iter().partition(ServerJob::is_modern);
+    check_era(&program, "legacy", &legacy)?;
+    check_era(&program, "modern", &modern)
+}
+
+fn check_era(program: &Path, era: &str, jobs: &[ServerJob]) -> Result<(), String> {
+    let fixture = fixture(program, era)?;
     let home = Home::new()?;
-    let mut add = home.command(&program);
+    let mut add = home.command(program);
     add.args(["add", "--scope", "user", FIXTURE, "--url", fixture.url()]);
     tool::output(&mut add)?;
-    let mut serve = home.command(&program);
+    let mut serve = home.command(program);
     serve.args(["serve", "--http", "127.0.0.1:0", "--no-auth"]);
     let gateway = Running::start(&mut serve, Prints::Stderr)?;
     let root = gateway.url().trim_end_matches('/').trim_end_matches("/mcp");
-    check_url(&format!("{root}/mcp/s/{FIXTURE}"))
+    check_jobs(&format!("{root}/mcp/s/{FIXTURE}"), jobs)
 }
 
 /// Runs the suite against the server at a URL, which has to offer what the fixture does.
@@ -50,15 +78,18 @@ pub(crate) fn check_gateway() -> Result<(), String> {
 ///
 /// As [`check_fixture`].
 pub(crate) fn check_url(url: &str) -> Result<(), String> {
+    check_jobs(url, &Scenarios::Each.jobs())
+}
+
+fn check_jobs(url: &str, jobs: &[ServerJob]) -> Result<(), String> {
     let offered = tool::output(suite::command()?.args(["list", "--server"]))?;
     let offered = list::parse(&offered, server_plan::is_left_out);
     list::compare(&server_plan::strict(), &offered, "server_plan.rs")?;
-    let jobs = server_plan::jobs();
     println!("the server is at {url}");
     let begun = Instant::now();
     // One after the other: some scenarios change lists that others compare.
     let outcomes = jobs.iter().map(|job| run(job, url)).collect();
-    report(&jobs, outcomes, begun)
+    report(jobs, outcomes, begun)
 }
 
 /// Runs one job; gives what the suite said where it does not pass.
@@ -90,9 +121,10 @@ fn program() -> Result<PathBuf, String> {
     Ok(build("cli")?.join(name))
 }
 
-fn fixture(program: &Path) -> Result<Running, String> {
+/// Starts the fixture, in one era or both.
+fn fixture(program: &Path, era: &str) -> Result<Running, String> {
     let mut command = Command::new(program);
-    command.args(["test-server", "--conformance", "--port", "0"]);
+    command.args(["test-server", "--conformance", "--era", era, "--port", "0"]);
     Running::start(&mut command, Prints::Stdout)
 }
 

@@ -9,6 +9,10 @@
 )]
 
 mod everything;
+#[path = "../gateway/front.rs"]
+#[allow(dead_code, reason = "it is shared")]
+mod front;
+mod gateway;
 #[path = "../cli/home.rs"]
 #[allow(dead_code, reason = "it is shared")]
 mod home;

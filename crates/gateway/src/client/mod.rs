@@ -213,7 +213,9 @@ impl Client {
         outlet: &'a Arc<dyn Outlet>,
     ) -> Result<Asked<'a>, RpcError> {
         let params = Params::read(params)?;
-        let version = if method == "initialize" {
+        let is_handshake = method == "initialize"
+            && (params.member("protocolVersion").is_some() || !params.meta.is_modern());
+        let version = if is_handshake {
             Version::NEWEST_LEGACY
         } else if params.meta.is_modern() {
             session::modern_version(&params.meta)?
@@ -248,7 +250,7 @@ impl Client {
             return Some(Err(error));
         };
         match (method, era) {
-            ("initialize", _) => return Some(self.initialize(&asked)),
+            ("initialize", Era::Legacy) => return Some(self.initialize(&asked)),
             ("server/discover", Era::Modern) => return Some(self.discover()),
             ("logging/setLevel", Era::Legacy) => return Some(self.set_level(&asked)),
             ("resources/unsubscribe", Era::Legacy) => return Some(self.unsubscribe(&asked)),

@@ -350,6 +350,9 @@ async fn post(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
         return legacy::post_batch(exchange, text).await;
     }
     match exchange.parse(text) {
+        Ok(ClientMessage::Request(request)) if request.is_modern_initialize() => {
+            modern::post(exchange, ClientMessage::Request(request)).await
+        }
         Ok(message) if modern::is_modern(exchange, &message) => {
             modern::post(exchange, message).await
         }

@@ -64,6 +64,16 @@ async fn the_status_tells_errors_of_the_protocol_apart() {
     let answer = front.ask(&Ask::modern("no/such", json!({}))).await;
     assert_eq!((answer.status, answer.code()), (404, -32601), "{answer:?}");
 
+    // Both eras are at one URL. A client that says it is modern has no handshake.
+    let answer = front.ask(&Ask::modern("initialize", json!({}))).await;
+    assert_eq!((answer.status, answer.code()), (404, -32601), "{answer:?}");
+    assert_eq!(answer.session(), None);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}});
+    let answer = front.ask(&Ask::modern("initialize", hello)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(answer.session().is_some());
+
     let version = |version: &str| {
         let mut meta = modern_meta();
         meta["io.modelcontextprotocol/protocolVersion"] = version.into();

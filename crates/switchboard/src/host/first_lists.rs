@@ -45,11 +45,12 @@ impl HostInner {
         }
     }
 
-    /// Returns true if a server is described, and nothing of it was listed or tried.
+    /// Returns true if a server is described, and nothing of it was listed or tried. Agents see what was
+    /// listed once it is pinned, after all lists were read.
     pub(super) fn is_untried(&self, member: &Member) -> bool {
         !member.is_disabled()
             && !member.is_offline()
-            && self.keeper.part(member).is_none()
+            && (self.keeper.part(member).is_none() || self.access.lacks_baseline(member))
             && member.facts().refused.is_none()
     }
 }
