@@ -90,6 +90,8 @@ mod screens;
 mod script;
 #[cfg(unix)]
 mod secrets;
+#[cfg(target_os = "linux")]
+mod serve_ends;
 mod serving;
 #[cfg(target_os = "linux")]
 mod signal_matrix;
