@@ -13,6 +13,8 @@ mod endure_floods;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod endure_idle;
 #[cfg(target_os = "linux")]
+mod gateway_load;
+#[cfg(target_os = "linux")]
 mod http_floods;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod keeper_matrix;

@@ -12,6 +12,7 @@ pub(crate) mod agents;
 pub(crate) mod asker;
 #[cfg(unix)]
 pub(crate) mod cloned;
+pub(crate) mod dice;
 #[cfg(unix)]
 mod parrot;
 pub(crate) mod pinned;

@@ -49,6 +49,7 @@ pub(crate) struct Recorder {
     seen: Arc<Mutex<Vec<Seen>>>,
     started: Arc<AtomicUsize>,
     lists: Arc<AtomicUsize>,
+    asked: Arc<AtomicUsize>,
     says: broadcast::Sender<Value>,
 }
 
@@ -59,6 +60,7 @@ impl Recorder {
             seen: Arc::default(),
             started: Arc::default(),
             lists: Arc::default(),
+            asked: Arc::default(),
             says: broadcast::channel(64).0,
         }
     }
@@ -139,11 +141,17 @@ impl Recorder {
         self.started.load(Ordering::SeqCst)
     }
 
+    /// How many requests reached it, of any kind.
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
     fn is_growing(&self) -> bool {
         !self.offer.lock().unwrap().grows.is_empty()
     }
 
     fn answer(&self, asked: &Value) -> Value {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         let method = asked["method"].as_str().unwrap();
         let offer = self.offer.lock().unwrap().clone();
         let params = &asked["params"];

@@ -41,7 +41,7 @@ def kill_keeper():
 "#;
 
 /// The processes that have this word among their arguments.
-fn with_argument(word: &str) -> Vec<String> {
+pub(crate) fn with_argument(word: &str) -> Vec<String> {
     let pids = fs::read_dir("/proc").unwrap();
     let pids = pids.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
     pids.filter(|pid| {

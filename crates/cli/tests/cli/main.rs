@@ -91,6 +91,8 @@ mod script;
 #[cfg(unix)]
 mod secrets;
 #[cfg(target_os = "linux")]
+mod serve_ends;
+#[cfg(target_os = "linux")]
 mod serve_verb;
 mod serving;
 #[cfg(target_os = "linux")]

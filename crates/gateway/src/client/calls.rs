@@ -26,8 +26,13 @@ impl Client {
         if !arguments.is_object() {
             return Err(invalid("the parameter arguments must be an object"));
         }
-        let offer = self.offer()?;
-        let Some(tool) = offer.tool(&name) else {
+        let mut offer = self.offer()?;
+        let mut tool = offer.tool(&name);
+        if tool.is_none() {
+            offer = self.later_offer(asked).await?;
+            tool = offer.tool(&name);
+        }
+        let Some(tool) = tool else {
             return Err(self.missing_tool(asked, &name));
         };
         let round = Round::new("tools/call", tool.server(), tool.raw_name(), &arguments);
@@ -91,8 +96,12 @@ impl Client {
         let given = params.arguments.clone().unwrap_or_else(Raw::empty_object);
         let arguments: BTreeMap<String, String> = (given.decode())
             .map_err(|_| invalid("the parameter arguments must be an object of strings"))?;
-        let offer = self.offer()?;
-        let prompt = offer.prompt(&name);
+        let mut offer = self.offer()?;
+        let mut prompt = offer.prompt(&name);
+        if prompt.is_none() {
+            offer = self.later_offer(asked).await?;
+            prompt = offer.prompt(&name);
+        }
         let prompt = prompt.ok_or_else(|| Subject::Prompt(&name).unknown(asked.version))?;
         let OfferedPrompt {
             server,
@@ -120,8 +129,12 @@ impl Client {
     pub(super) async fn read_resource(&self, asked: &Asked<'_>, reason: CancelReason) -> Outcome {
         let uri = Params::text(asked.params.uri.as_ref(), "uri")?;
         let subject = Subject::Resource(&uri);
-        let offer = self.offer()?;
-        let resource = offer.resource(&uri);
+        let mut offer = self.offer()?;
+        let mut resource = offer.resource(&uri);
+        if resource.is_none() {
+            offer = self.later_offer(asked).await?;
+            resource = offer.resource(&uri);
+        }
         let resource = resource.ok_or_else(|| subject.unknown(asked.version))?;
         let OfferedResource {
             server,

@@ -1,12 +1,14 @@
 //! Lists: pages of what the client is offered, without asking a server.
 
+use std::sync::Arc;
+
 use switchboard_wire::{Era, RpcError, code};
 
 use super::params::invalid;
 use super::result::{Answer, Members, Outcome};
 use super::{Asked, Client};
 use crate::gateway::Gateway;
-use crate::offer::List;
+use crate::offer::{List, Offer};
 
 /// In `_meta`: the servers that are not offered, and what the operator can do about it.
 const LEFT_OUT: &str = "switchboard/leftOut";
@@ -46,7 +48,16 @@ impl Client {
         Ok(Answer::own(result.end_raw()))
     }
 
-    /// Gives servers that were never seen a little time, the first time that anything is listed.
+    /// The offer for an item that is not in it yet: a client may know the item from an earlier run, and use it
+    /// before it lists anything.
+    pub(super) async fn later_offer(&self, asked: &Asked<'_>) -> Result<Arc<Offer>, RpcError> {
+        // Boxed: few requests come here, and all of them would carry its future.
+        Box::pin(self.wait_for_first_lists(asked)).await;
+        self.offer()
+    }
+
+    /// Gives servers that were never seen a little time, the first time that anything is listed or not
+    /// found.
     async fn wait_for_first_lists(&self, asked: &Asked<'_>) {
         let limits = &self.gateway.0.options.limits;
         let patience = if self.is_own(asked.outlet) {

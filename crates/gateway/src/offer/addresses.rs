@@ -7,7 +7,7 @@ use std::sync::Arc;
 use switchboard::ServerName;
 
 use super::OfferedResource;
-use super::projection::{Projections, namespaced, own_address, own_page};
+use super::projection::{Projections, is_namespaced, namespaced, own_address, own_page};
 use super::template::TemplateMatcher;
 
 /// The addresses of one offer.
@@ -145,6 +145,10 @@ impl Addresses {
 
     /// A resource that is in no list.
     fn unlisted(&self, uri: &str) -> Option<OfferedResource> {
+        // It names a server that is not offered here, and is no other server's.
+        if is_namespaced(uri) {
+            return None;
+        }
         let has_pages = |page: &OfferedResource| self.has_forms(&page.server);
         if let Some(page) = self.named(own_page(uri)).filter(has_pages) {
             return Some(page);
@@ -174,7 +178,7 @@ impl Addresses {
             Some(resource) if resource.server == *server && resource.uri == uri => {
                 Cow::Borrowed(uri)
             }
-            None if forms.is_none() => Cow::Borrowed(uri),
+            None if forms.is_none() && !is_namespaced(uri) => Cow::Borrowed(uri),
             _ => Cow::Owned(namespaced(server, uri, 0)),
         }
     }
@@ -266,6 +270,8 @@ mod tests {
         let addresses = Addresses::new(None, servers, vec![a], projections);
         let expected = Some(("a".to_owned(), "g://any".to_owned()));
         assert_eq!(found(&addresses, "g://any"), expected);
+        // One that names another server is not passed on to it.
+        assert_eq!(found(&addresses, "switchboard://z/f"), None);
     }
 
     #[test]

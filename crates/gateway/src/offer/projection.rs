@@ -145,7 +145,7 @@ impl ProjectionTable {
     fn can_stay(&self, server: &ServerName, address: &str, shape: &str) -> bool {
         let is_own = |holder: Option<&ServerName>| holder.is_none_or(|holder| holder == server);
         // A server cannot have an address that looks like one of ours.
-        !address.starts_with(SCHEME)
+        !is_namespaced(address)
             && is_own(self.owners.get(shape))
             && !self.taken.contains_key(address)
     }
@@ -183,6 +183,11 @@ pub(crate) fn namespaced(server: &ServerName, address: &str, marks: usize) -> St
         None if address.contains('{') => format!("{SCHEME}{name}/={address}"),
         None => format!("{SCHEME}{name}/{}", encode(address)),
     }
+}
+
+/// Returns true if an address looks like one of ours.
+pub(crate) fn is_namespaced(address: &str) -> bool {
+    address.starts_with(SCHEME)
 }
 
 /// Reads a namespaced address: the server's name, and its own address. The inverse of [`namespaced`] for
