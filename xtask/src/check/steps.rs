@@ -62,7 +62,14 @@ pub(super) fn all() -> Vec<Step> {
         step("package", "every published crate can be packaged", package),
         step("build", "everything compiles as it is shipped", build),
         Step {
-            before: &["test", "endure", "conformance", "fixture", "interop", "soak"],
+            before: &[
+                "test",
+                "endure",
+                "conformance",
+                "fixture",
+                "interop",
+                "soak",
+            ],
             ..step(
                 "partners",
                 "other implementations are installed",
