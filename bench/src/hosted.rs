@@ -30,12 +30,12 @@ pub struct Hosted<const AGENT: bool> {
     view: View,
 }
 
-fn spec(name: &str, server: &ServerCommand) -> Result<ServerSpec, Fault> {
+pub(crate) fn spec(name: &str, server: &ServerCommand) -> Result<ServerSpec, Fault> {
     Ok(ServerSpec::stdio(name, &server.program)?.args(&server.args))
 }
 
 /// Returns the policy of a typical agent.
-fn policy() -> Result<Policy, Fault> {
+pub(crate) fn policy() -> Result<Policy, Fault> {
     let grants = Grants::parse([
         "mcp:github:get_*",
         "mcp:github:list_*",

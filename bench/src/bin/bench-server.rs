@@ -54,14 +54,14 @@ fn run() -> io::Result<()> {
             _ => return Err(usage()),
         }
     }
+    let server = Server::new(era, tools);
+    let server = if echo { server.listing_echo() } else { server };
     if let Some(answers) = http {
-        return over_http(Server::new(era, tools), answers);
+        return over_http(server, answers);
     }
     // Files of their own, because the standard handles would buffer in small pieces.
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let server = Server::new(era, tools);
-    let server = if echo { server.listing_echo() } else { server };
     server.serve(input, output)
 }
 

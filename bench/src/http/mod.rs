@@ -6,6 +6,7 @@ mod hosted;
 #[cfg(feature = "ours")]
 mod ours;
 mod serve;
+#[cfg(feature = "theirs")]
 mod theirs;
 
 pub use bare::run as bare;
@@ -13,6 +14,7 @@ pub use hosted::Hosted;
 #[cfg(feature = "ours")]
 pub use ours::Ours;
 pub use serve::serve;
+#[cfg(feature = "theirs")]
 pub use theirs::Theirs;
 
 /// The form of the server's answers.

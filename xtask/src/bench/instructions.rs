@@ -47,7 +47,8 @@ impl Instructions {
     }
 }
 
-fn collected(said: &str) -> Result<f64, String> {
+/// Reads the count off what valgrind says.
+pub(super) fn collected(said: &str) -> Result<f64, String> {
     // Children that fail to start would report too; the client itself reports last.
     let line = said
         .lines()

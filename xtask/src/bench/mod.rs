@@ -5,6 +5,7 @@
 //! that repeat, not absolute times.
 
 mod commands;
+mod gateway;
 mod instructions;
 mod options;
 mod page;
@@ -15,6 +16,7 @@ mod targets;
 mod wall;
 
 use commands::Commands;
+use gateway::Gateway;
 use instructions::Instructions;
 use options::{BenchOptions, USAGE};
 use page::Setting;
@@ -31,7 +33,8 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     }
     let options = BenchOptions::parse(args.iter().cloned())?;
     let root = crate::workspace::root();
-    let counts = options.callgrind && !options.rows.is_empty();
+    let is_counted = options.gateway || !options.rows.is_empty();
+    let counts = options.callgrind && is_counted;
     let programs = Programs::prepare(&root, options.cpus, counts)?;
     if options.commands {
         crate::partners::clients::install()?;
@@ -40,10 +43,13 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let setting = Setting::read(&root)?;
 
     let (walls, counts) = measure(&programs, &options)?;
+    let gateway = measure_gateway(&programs, &options)?;
     let commands = measure_commands(&programs, &options)?;
     let mut judged = targets::judge(&walls, &counts);
+    judged.extend(targets::judge_gateway(gateway.as_ref()));
     judged.extend(targets::judge_commands(commands.as_ref()));
     let mut tables = tables(&options, &walls, &counts);
+    tables.push_str(&page::gateway(gateway.as_ref()));
     tables.push_str(&page::commands(commands.as_ref()));
     tables.push_str(&format!("\n## Targets\n\n{}", table::targets(&judged)));
     println!("{}\n\n{tables}", setting.line());
@@ -79,6 +85,14 @@ fn measure(
         }
     }
     Ok((walls, counts))
+}
+
+fn measure_gateway(programs: &Programs, options: &BenchOptions) -> Result<Option<Gateway>, String> {
+    if !options.gateway {
+        return Ok(None);
+    }
+    eprintln!("{}: {}", gateway::NAME, gateway::MEANING);
+    Gateway::measure(programs, options.quick, options.callgrind).map(Some)
 }
 
 fn measure_commands(

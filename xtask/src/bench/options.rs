@@ -1,19 +1,19 @@
 //! The options of `cargo xtask bench`.
 
-use super::commands;
 use super::plan::{Client, Row};
+use super::{commands, gateway};
 
 /// The usage text, for help and errors.
 pub(super) const USAGE: &str = "\
 usage: cargo xtask bench [OPTIONS]
 
 Compares our session with a raw client and with rmcp, against one raw server: over pipes, and over HTTP;
-and our command line with those of others.
+the gateway with a bare reverse proxy; and our command line with those of others.
 
   --quick            fewer rounds and shorter ones: a first impression, not a figure to quote
   --rows LIST        only these rows: echo,echo-one-core,echo64,big,big-lines,list,connect20,http-echo,http-echo-sse,
                      http-echo-header,http-echo-token,host-echo,host-echo-agent,host-connect1,
-                     host-connect20,catalog-find,catalog-rebuild,commands
+                     host-connect20,catalog-find,catalog-rebuild,gateway,commands
   --clients LIST     only these clients: raw,ours,rmcp,rmcp-pooled
   --cpus A,B         the core of the clients and that of the servers (default: the first two)
   --no-callgrind     leave out the instruction counts, which need valgrind
@@ -28,6 +28,8 @@ pub(super) struct BenchOptions {
     pub(super) rows: Vec<Row>,
     /// True if whole commands are timed as well.
     pub(super) commands: bool,
+    /// True if calls through the gateway are measured as well.
+    pub(super) gateway: bool,
     pub(super) clients: Vec<Client>,
     pub(super) cpus: Option<(usize, usize)>,
     pub(super) callgrind: bool,
@@ -42,6 +44,7 @@ impl BenchOptions {
             quick: false,
             rows: Row::ALL.to_vec(),
             commands: true,
+            gateway: true,
             clients: Client::ALL.to_vec(),
             cpus: None,
             callgrind: true,
@@ -58,7 +61,12 @@ impl BenchOptions {
                 "--no-callgrind" => options.callgrind = false,
                 "--write" => options.write = true,
                 "--gate" => options.gate = true,
-                "--rows" => (options.rows, options.commands) = rows(&value()?)?,
+                "--rows" => {
+                    let chosen = list(&value()?, &Chosen::all(), |one| one.name())?;
+                    options.commands = chosen.contains(&Chosen::Commands);
+                    options.gateway = chosen.contains(&Chosen::Gateway);
+                    options.rows = chosen.iter().filter_map(|one| one.row()).collect();
+                }
                 "--clients" => {
                     options.clients = list(&value()?, &Client::ALL, |client| client.name())?;
                 }
@@ -73,12 +81,34 @@ impl BenchOptions {
     }
 }
 
-/// Parses the names of rows; the row of whole commands is separate from those of the clients.
-fn rows(names: &str) -> Result<(Vec<Row>, bool), String> {
-    let all: Vec<Option<Row>> = Row::ALL.into_iter().map(Some).chain([None]).collect();
-    let chosen = list(names, &all, |row| row.map_or(commands::NAME, Row::name))?;
-    let has_commands = chosen.contains(&None);
-    Ok((chosen.into_iter().flatten().collect(), has_commands))
+/// What can be chosen: a row of the clients, or one of those that have tables of their own.
+#[derive(Clone, Copy, PartialEq)]
+enum Chosen {
+    Row(Row),
+    Gateway,
+    Commands,
+}
+
+impl Chosen {
+    fn all() -> Vec<Self> {
+        let rows = Row::ALL.into_iter().map(Self::Row);
+        rows.chain([Self::Gateway, Self::Commands]).collect()
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Row(row) => row.name(),
+            Self::Gateway => gateway::NAME,
+            Self::Commands => commands::NAME,
+        }
+    }
+
+    fn row(self) -> Option<Row> {
+        match self {
+            Self::Row(row) => Some(row),
+            Self::Gateway | Self::Commands => None,
+        }
+    }
 }
 
 /// Reads names separated by commas; the order is that of `all`, whatever was written.
@@ -112,7 +142,7 @@ mod tests {
         let options = parse("").unwrap();
         assert_eq!(options.rows, Row::ALL);
         assert_eq!(options.clients, Client::ALL);
-        assert!(options.commands);
+        assert!(options.commands && options.gateway);
         assert!(options.callgrind && !options.quick && !options.write && !options.gate);
     }
 
@@ -123,7 +153,10 @@ mod tests {
         assert_eq!(options.cpus, Some((2, 3)));
         assert!(!options.commands);
         let options = parse("--rows commands").unwrap();
-        assert!(options.rows.is_empty() && options.commands);
+        assert!(options.rows.is_empty() && options.commands && !options.gateway);
+        let options = parse("--rows gateway,echo").unwrap();
+        assert_eq!(options.rows, [Row::Echo]);
+        assert!(options.gateway && !options.commands);
     }
 
     #[test]

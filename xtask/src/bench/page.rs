@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::commands::Commands;
+use super::gateway::Gateway;
 use super::options::BenchOptions;
 use super::plan::{Client, rounds};
 use super::table;
@@ -124,6 +125,35 @@ It needs two cores, `taskset` (util-linux) and `valgrind`; `--no-callgrind` leav
 counts out. The clients that commands are compared with come from npm; `--rows` can leave them out.
 Nothing else should be running.
 "
+    )
+}
+
+/// The section about the gateway.
+pub(super) fn gateway(gateway: Option<&Gateway>) -> String {
+    let Some(gateway) = gateway else {
+        return "\n## Gateway\n\nLeft out of this run.\n".to_owned();
+    };
+    let counts = if gateway.counts().is_empty() {
+        "Instructions are left out of this run.\n".to_owned()
+    } else {
+        table::gateway_counts(gateway)
+    };
+    format!(
+        "
+## Gateway
+
+Calls of a tool that echoes, through the gateway with what people run it with: a policy, a listener to its
+decisions, and a token over HTTP. Beside it stand a bare reverse proxy made of hyper, which reads no
+message and decides nothing, and nginx where it is installed. All of them have one thread and a core of
+their own; the load and the server share the other one, so calls per core follow from the processor time
+of a call, not from the time that a run takes. Over a pipe the server speaks 2025-11-25, over HTTP
+2026-07-28; timed clients speak 2026-07-28.
+
+{}
+Instructions of the gateway's process per call, counted as those of the clients:
+
+{counts}",
+        table::gateway_times(gateway)
     )
 }
 

@@ -59,6 +59,11 @@ impl Programs {
         &self.folder
     }
 
+    /// The core of the clients and that of the servers.
+    pub(super) fn cpus(&self) -> (usize, usize) {
+        self.cpus
+    }
+
     /// Runs the client pinned; gives the line that it prints.
     pub(super) fn run(&self, row: Row, who: Contender, count: u32) -> Result<String, String> {
         let output = self.start(row, who, count, &[])?;

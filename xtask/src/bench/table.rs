@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::commands::{Commands, Task, Who};
+use super::gateway::{Gateway, Run, Through};
 use super::instructions::Instructions;
 use super::plan::{Client, Contender, Row};
 use super::targets::{Target, Verdict};
@@ -87,6 +88,51 @@ pub(super) fn commands(commands: &Commands) -> String {
             milliseconds(over),
             ratio(commands.to_ours(task, who).filter(|_| who != Who::Ours)),
         ]);
+    }
+    render(&lines)
+}
+
+/// Calls through the gateway and what stands beside it.
+pub(super) fn gateway_times(gateway: &Gateway) -> String {
+    let mut lines = vec![cells([
+        "calls",
+        "through",
+        "median",
+        "99 %",
+        "/ hyper proxy",
+        "processor time",
+        "/ hyper proxy",
+    ])];
+    for one in gateway.timed() {
+        let is_other = one.through != Through::Proxy;
+        let [median, processor] =
+            [|run: &Run| run.p50_us, |run: &Run| run.processor_us].map(|of| {
+                ratio(
+                    gateway
+                        .to_proxy(one.work, one.through, of)
+                        .filter(|_| is_other),
+                )
+            });
+        let shown = |of| one.median(of).map_or(NONE.to_owned(), time);
+        lines.push(vec![
+            one.work.name(),
+            one.through.name().to_owned(),
+            shown(|run| run.p50_us),
+            shown(|run| run.p99_us),
+            median,
+            shown(|run| run.processor_us),
+            processor,
+        ]);
+    }
+    render(&lines)
+}
+
+/// Instructions of the gateway per call.
+pub(super) fn gateway_counts(gateway: &Gateway) -> String {
+    let mut lines = vec![cells(["calls", "era of the client", "instructions"])];
+    for (way, era, count) in gateway.counts() {
+        let names = [way.name().to_owned(), era.name().to_owned()];
+        lines.push([&names[..], &[grouped(*count)]].concat());
     }
     render(&lines)
 }
@@ -199,6 +245,7 @@ fn is_negative(cell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::commands::tests::commands as timed;
+    use super::super::gateway::tests::figures;
     use super::super::wall::tests::wall;
     use super::*;
 
@@ -227,6 +274,19 @@ mod tests {
 | tools of a server | mcp-inspector --cli | 220.00 ms |             218.50 ms | 20.000 |
 ";
         assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn tables_of_the_gateway_show_counts_and_ratios_to_the_proxy() {
+        let seen = figures(51_234.4, &[[100.0, 125.0]]);
+        let counts = gateway_counts(&seen);
+        assert!(
+            counts.contains("| HTTP to stdio   | modern            |       51,234 |"),
+            "{counts}"
+        );
+        let times = gateway_times(&seen);
+        let expected = "| HTTP to HTTP, 1 in flight  | gateway     | 125.00 us | 250.00 us |         1.250 |       62.50 us |         1.250 |";
+        assert!(times.contains(expected), "{times}");
     }
 
     #[test]

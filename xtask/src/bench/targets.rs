@@ -1,6 +1,7 @@
 //! Targets for the figures.
 
 use super::commands::{Commands, Task, Who};
+use super::gateway::{Era, Gateway, Through, Way, Work};
 use super::instructions::Instructions;
 use super::plan::{Client, Contender, Row, Runtime};
 use super::wall::Wall;
@@ -128,6 +129,36 @@ pub(super) fn judge(walls: &[Wall], counts: &[Instructions]) -> Vec<Target> {
     targets
 }
 
+/// Holds the gateway against fixed counts, and against the bare proxy.
+pub(super) fn judge_gateway(gateway: Option<&Gateway>) -> Vec<Target> {
+    let mut targets = Vec::new();
+    for (way, limit) in [
+        (Way::HttpStdio, (60_000.0, "at most 60,000")),
+        (Way::HttpHttp, (130_000.0, "at most 130,000")),
+    ] {
+        for era in Era::ALL {
+            targets.push(Target::new(
+                format!("gateway: instructions, {}, {}", way.name(), era.name()),
+                limit,
+                gateway.and_then(|seen| seen.count(way, era)),
+            ));
+        }
+    }
+    let to_proxy = |work, of| gateway?.to_proxy(work, Through::Gateway, of);
+    targets.push(Target::new(
+        "gateway: median of one call, gateway / hyper proxy".to_owned(),
+        (1.3, "at most 1.30"),
+        to_proxy(Work::ONE, |run| run.p50_us),
+    ));
+    // The inverse of calls per core: as many calls as processor time has room for.
+    targets.push(Target::new(
+        "gateway: processor time with 64 in flight, gateway / hyper proxy".to_owned(),
+        (1.0 / 0.65, "at most 1 / 0.65 (1.538)"),
+        to_proxy(Work::MANY, |run| run.processor_us),
+    ));
+    targets
+}
+
 /// Holds whole commands against what a person does not notice.
 pub(super) fn judge_commands(commands: Option<&Commands>) -> [Target; 2] {
     let version = commands.and_then(|seen| seen.time(Task::Version, Who::Ours));
@@ -149,6 +180,7 @@ pub(super) fn judge_commands(commands: Option<&Commands>) -> [Target; 2] {
 #[cfg(test)]
 mod tests {
     use super::super::commands::tests::commands;
+    use super::super::gateway::tests::figures;
     use super::super::wall::tests::wall;
     use super::*;
 
@@ -192,6 +224,19 @@ mod tests {
         let bad = commands(5.1, [[20.0, 35.1, 900.0], [30.0, 45.1, 900.0]]);
         assert_eq!(verdicts(Some(&bad)), [Verdict::Missed; 2]);
         assert_eq!(verdicts(None), [Verdict::NotMeasured; 2]);
+    }
+
+    #[test]
+    fn the_gateway_is_held_against_fixed_counts_and_the_bare_proxy() {
+        let verdicts = |seen: Option<&Gateway>| {
+            let judged = judge_gateway(seen);
+            judged.iter().map(|one| one.verdict).collect::<Vec<_>>()
+        };
+        let good = figures(60_000.0, &[[100.0, 130.0]]);
+        assert_eq!(verdicts(Some(&good)), [Verdict::Met; 6]);
+        let bad = figures(130_000.1, &[[100.0, 154.0]]);
+        assert_eq!(verdicts(Some(&bad)), [Verdict::Missed; 6]);
+        assert_eq!(verdicts(None), [Verdict::NotMeasured; 6]);
     }
 
     #[test]
