@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use bytes::Bytes;
 use switchboard_wire::{
-    Envelope, EnvelopeError, EnvelopeKind, FromRaw as _, Raw, RequestId, RpcError, code,
+    Envelope, EnvelopeError, EnvelopeKind, FromRaw as _, Raw, RequestId, RpcError, code, meta,
 };
 
 use crate::batch::is_batch;

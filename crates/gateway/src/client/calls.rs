@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use switchboard::host::Completions;
 use switchboard::session::CancelReason;
 use switchboard::{Error, ErrorKind, ServerName, ToolHandle};
 use switchboard_wire::{
@@ -196,13 +197,13 @@ impl Client {
         let sent = self.upstream.view.complete(server.as_str(), &params);
         let mut completion = Members::new();
         match sent.options(options).await {
+            // As the server sent it: unknown members pass too.
+            Ok(Completions { raw: Some(raw), .. }) => {
+                return Answer::of_server(asked.version, raw, false);
+            }
             Ok(found) => {
                 let values = serde_json::to_string(&found.values).unwrap_or_default();
                 completion.raw("values", &values);
-                if let Some(total) = found.total {
-                    completion.raw("total", &total.to_string());
-                }
-                completion.raw("hasMore", if found.has_more { "true" } else { "false" });
             }
             // Of all that are offered, some complete nothing: the client knows of the one capability alone.
             Err(error) if error.kind() == ErrorKind::NotOffered => {

@@ -195,45 +195,6 @@ async fn sessions_over_the_cap_are_refused_until_others_were_idle() {
     assert_eq!(front.ask(&Ask::modern_echo("x")).await.text(), "x");
 }
 
-/// The memory of this process in bytes.
-#[cfg(target_os = "linux")]
-fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .unwrap();
-    line.trim()
-        .trim_end_matches(" kB")
-        .parse::<usize>()
-        .unwrap()
-        * 1024
-}
-
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn ten_thousand_idle_sessions_fit_into_100_mib() {
-    let front = front().await;
-    let begin = Ask::initialize("2025-11-25");
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let open = async |count: usize| {
-        for _ in 0..count {
-            let answer = front.service.clone().handle(begin.request()).await;
-            let id = answer.headers()["mcp-session-id"].to_str().unwrap();
-            let ready = Ask::post(&ready).session(id);
-            let answer = front.service.clone().handle(ready.request()).await;
-            assert_eq!(answer.status(), 202);
-        }
-    };
-    open(100).await;
-    let before = resident();
-    open(10_000).await;
-    let grown = resident().saturating_sub(before);
-    assert_eq!(front.service.stats().sessions, 10_100);
-    // Tests beside this one have memory of their own, so this is an upper bound.
-    assert!(grown <= 100 << 20, "{} KiB each", grown / 10_000 / 1024);
-}
-
 #[tokio::test]
 async fn modern_clients_over_the_limit_are_refused_while_all_are_in_use() {
     let front = front_with(|http, gateway| {
