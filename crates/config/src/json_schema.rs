@@ -69,7 +69,7 @@ pub fn json_schema() -> Value {
             "approvals": described("What an approval of a project's server is bound to", word(&APPROVALS)),
             "limits": described("What servers may use up", section(limits::KEYS)),
             "network": described("How servers at URLs are reached", section(network::KEYS)),
-            "profiles": described("Parts of the servers that `switchboard serve` offers, by name", named(section(profiles::KEYS))),
+            "profiles": described("Parts of the servers that a gateway offers, by name", named(section(profiles::KEYS))),
             "providers": described("Models that servers may ask; `default` names one of them", providers),
         },
         "additionalProperties": false,

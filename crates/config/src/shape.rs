@@ -20,10 +20,7 @@ pub(super) const USER_ONLY: &[(&str, &str)] = &[
     ("network", "it says which addresses may be reached"),
     ("pins", "it says which definitions were approved"),
     ("approvals", "it says what an approval is bound to"),
-    (
-        "profiles",
-        "it says what clients of `switchboard serve` are offered",
-    ),
+    ("profiles", "it says what clients of a gateway are offered"),
 ];
 
 /// Other top-level keys of our files.

@@ -24,7 +24,7 @@ const TOKEN_VARIABLE: &str = "SWITCHBOARD_TOKEN";
 /// Sets clients up to start the gateway over stdio, with this program and these arguments.
 pub fn over_stdio(program: &str, arguments: &[String]) -> Vec<ClientSetup> {
     let words = std::iter::once(program).chain(arguments.iter().map(String::as_str));
-    let line: Vec<String> = words.map(quoted).collect();
+    let line: Vec<String> = words.map(quote_for_shell).collect();
     let line = line.join(" ");
     let entry = json!({ "command": program, "args": arguments });
     vec![
@@ -38,11 +38,11 @@ pub fn over_stdio(program: &str, arguments: &[String]) -> Vec<ClientSetup> {
 
 /// Sets clients up to reach the gateway at a URL. The token stays in its file: it is in no text.
 pub fn over_http(url: &str, token_file: Option<&Path>) -> Vec<ClientSetup> {
-    let token = token_file.map(|path| quoted(&path.display().to_string()));
+    let token = token_file.map(|path| quote_for_shell(&path.display().to_string()));
     let header = token.as_ref().map_or_else(String::new, |file| {
         format!(" --header \"Authorization: Bearer $(cat {file})\"")
     });
-    let place = quoted(url);
+    let place = quote_for_shell(url);
     let with_header = |key: &str, kind: Option<&str>, secret: &str| {
         let mut entry = Map::new();
         entry.insert(key.to_owned(), json!(url));
@@ -85,7 +85,7 @@ pub fn over_http(url: &str, token_file: Option<&Path>) -> Vec<ClientSetup> {
 
 /// The command that puts the token where clients look that read their environment.
 pub fn export_token(token_file: &Path) -> String {
-    let file = quoted(&token_file.display().to_string());
+    let file = quote_for_shell(&token_file.display().to_string());
     format!("export {TOKEN_VARIABLE}=$(cat {file})")
 }
 
@@ -112,11 +112,11 @@ fn add_to_code(entry: &Value) -> String {
     let members = entry.as_object().into_iter().flatten();
     let members = members.map(|(key, value)| (key.clone(), value.clone()));
     let named = Value::Object(std::iter::once(name).chain(members).collect());
-    format!("code --add-mcp {}", quoted(&named.to_string()))
+    format!("code --add-mcp {}", quote_for_shell(&named.to_string()))
 }
 
 /// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
+pub(crate) fn quote_for_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

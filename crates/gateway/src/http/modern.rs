@@ -290,7 +290,10 @@ fn missing(key: &str) -> RpcError {
 }
 
 fn unsupported(exchange: &Exchange<'_>, requested: &str) -> RpcError {
-    exchange.shared.counters.refused(RefusalReason::Version);
+    exchange
+        .shared
+        .counters
+        .count_refusal(RefusalReason::Version);
     let data = serde_json::json!({
         "supported": [Version::NEWEST_MODERN.as_str()],
         "requested": requested,
@@ -324,7 +327,7 @@ fn refuse(exchange: &Exchange<'_>, request: ClientRequest, error: RpcError) -> H
     let status = match error.code() {
         code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
         _ => {
-            exchange.shared.counters.refused(RefusalReason::Body);
+            exchange.shared.counters.count_refusal(RefusalReason::Body);
             StatusCode::BAD_REQUEST
         }
     };

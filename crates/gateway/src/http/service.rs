@@ -72,7 +72,7 @@ impl HttpShared {
     }
 
     pub(super) fn refuse(&self, reason: RefusalReason, response: HttpResponse) -> HttpResponse {
-        self.counters.refused(reason);
+        self.counters.count_refusal(reason);
         response
     }
 }

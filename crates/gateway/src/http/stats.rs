@@ -90,7 +90,7 @@ impl Counters {
         self.requests.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn refused(&self, reason: RefusalReason) {
+    pub(super) fn count_refusal(&self, reason: RefusalReason) {
         let at = ALL.iter().position(|known| *known == reason);
         if let Some(count) = at.and_then(|at| self.refused.get(at)) {
             count.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +116,7 @@ impl Counters {
 
     /// Counts a request whose headers and body disagreed.
     pub(super) fn mismatch(&self, client: &str) {
-        self.refused(RefusalReason::Mismatch);
+        self.count_refusal(RefusalReason::Mismatch);
         let mut end = client.len().min(NAME_BYTES);
         while !client.is_char_boundary(end) {
             end -= 1;
@@ -163,9 +163,9 @@ mod tests {
     fn refusals_are_counted_by_reason_and_names_are_bounded() {
         let counters = Counters::default();
         for reason in ALL {
-            counters.refused(reason);
+            counters.count_refusal(reason);
         }
-        counters.refused(RefusalReason::Full);
+        counters.count_refusal(RefusalReason::Full);
         for number in 0..100 {
             counters.mismatch(&format!("{}{number}", "ä".repeat(40)));
             counters.mismatch(&format!("client {number}"));

@@ -35,22 +35,22 @@ impl TokenFile {
                 match write(path, &text) {
                     // Another process made it in between: its token counts.
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Self {
-                        token: Token::new(read(path).map_err(|e| named(path, &e))?.trim())?,
+                        token: Token::new(read(path).map_err(|e| with_path(path, &e))?.trim())?,
                         new_text: None,
                     }),
-                    Err(error) => Err(named(path, &error).into()),
+                    Err(error) => Err(with_path(path, &error).into()),
                     Ok(()) => Ok(Self {
                         token: Token::new(&text)?,
                         new_text: Some(text),
                     }),
                 }
             }
-            Err(error) => Err(named(path, &error).into()),
+            Err(error) => Err(with_path(path, &error).into()),
         }
     }
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 

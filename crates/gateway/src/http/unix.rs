@@ -54,10 +54,10 @@ fn check_folder(path: &Path) -> io::Result<()> {
     let folder = folder.unwrap_or(Path::new("."));
     let metadata = fs::metadata(folder)?;
     if !is_ours(&metadata) {
-        return Err(refused("the folder of the socket belongs to another user"));
+        return Err(refusal("the folder of the socket belongs to another user"));
     }
     if metadata.mode() & 0o022 != 0 {
-        return Err(refused("other users can write the folder of the socket"));
+        return Err(refusal("other users can write the folder of the socket"));
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
     }
     if !is_ours(&metadata) {
-        return Err(refused("the socket belongs to another user"));
+        return Err(refusal("the socket belongs to another user"));
     }
     // Only a connection tells: a process that ended leaves its socket behind.
     match std::os::unix::net::UnixStream::connect(path) {
@@ -87,14 +87,14 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     }
 }
 
-fn refused(why: &str) -> io::Error {
+fn refusal(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
 /// Checks that the other end belongs to the same user.
 pub(super) fn check_peer(stream: &UnixStream) -> io::Result<()> {
     if stream.peer_cred()?.uid() != own_uid() {
-        return Err(refused("another user connected to the socket"));
+        return Err(refusal("another user connected to the socket"));
     }
     Ok(())
 }

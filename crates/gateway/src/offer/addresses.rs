@@ -95,11 +95,11 @@ impl Addresses {
         }
         // 1. One that is listed. 2. One whose address says whose it is.
         let known = self.resources.get(uri).cloned();
-        if let Some(known) = known.or_else(|| self.named(own_address(uri))) {
+        if let Some(known) = known.or_else(|| self.find_offered(own_address(uri))) {
             return Some(known);
         }
         // 3. One that a template makes. 4. One that only one server can have.
-        match self.made(uri) {
+        match self.from_template(uri) {
             Some(made) => made,
             None => self.unlisted(uri),
         }
@@ -111,18 +111,18 @@ impl Addresses {
             return Some(offered(server, template));
         }
         let known = self.templates.get(template).cloned();
-        known.or_else(|| self.named(own_address(template)))
+        known.or_else(|| self.find_offered(own_address(template)))
     }
 
     /// The resource of a server that its address names, if the server is offered.
-    fn named(&self, read: Option<(String, String)>) -> Option<OfferedResource> {
+    fn find_offered(&self, read: Option<(String, String)>) -> Option<OfferedResource> {
         let (name, uri) = read?;
         let server = self.servers.iter().find(|server| server.as_str() == name)?;
         Some(offered(server, &uri))
     }
 
     /// The resource that the best template makes; `Some(None)` if two servers have equally good ones.
-    fn made(&self, uri: &str) -> Option<Option<OfferedResource>> {
+    fn from_template(&self, uri: &str) -> Option<Option<OfferedResource>> {
         let mut best: Option<((usize, usize), &OfferedTemplate, bool)> = None;
         for template in &self.matchers {
             let Some(rank) = template.matcher.rank(uri) else {
@@ -150,7 +150,7 @@ impl Addresses {
             return None;
         }
         let has_pages = |page: &OfferedResource| self.has_forms(&page.server);
-        if let Some(page) = self.named(own_page(uri)).filter(has_pages) {
+        if let Some(page) = self.find_offered(own_page(uri)).filter(has_pages) {
             return Some(page);
         }
         // An address that one server was known by never leads to another.

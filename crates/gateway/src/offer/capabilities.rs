@@ -6,7 +6,7 @@ use switchboard::protocol::{Raw, ServerCapabilities, TASKS_EXTENSION};
 
 /// What all servers of an offer together declare. A server that was not connected to yet may offer
 /// anything. Tasks are not carried, so they are not declared.
-pub(super) fn joined(statuses: &[Status]) -> Raw {
+pub(super) fn join(statuses: &[Status]) -> Raw {
     let declared: Vec<_> = statuses.iter().map(capabilities).collect();
     let any = |has: fn(&ServerCapabilities) -> bool| {
         let mut declared = declared.iter();
@@ -35,7 +35,7 @@ pub(super) fn joined(statuses: &[Status]) -> Raw {
 /// What one server declares, as it declares it, or everything while that is not known.
 pub(super) fn of_one(status: &Status) -> Raw {
     let Some(declared) = capabilities(status) else {
-        return joined(std::slice::from_ref(status));
+        return join(std::slice::from_ref(status));
     };
     let mut own = Map::new();
     let list = |changes: bool| json!({ "listChanged": changes });

@@ -77,7 +77,7 @@ impl Making<'_> {
         let lists = items.map(|items| self.lists.keep(PreparedList::new(items, size)));
         let capabilities = match (self.only(), statuses.as_slice()) {
             (Some(_), [status]) => capabilities::of_one(status),
-            _ => capabilities::joined(&statuses),
+            _ => capabilities::join(&statuses),
         };
         Some(Content {
             revision,
@@ -161,7 +161,7 @@ impl Making<'_> {
                 edits.set_member(raw, "name", name);
                 // Only a page can have another address than the server says.
                 if addresses.has_forms(server) {
-                    edits.change_page(raw, &|uri| changed(addresses, server, uri));
+                    edits.change_page(raw, &|uri| form_for_clients(addresses, server, uri));
                 }
                 (name, edits.text())
             };
@@ -217,7 +217,7 @@ impl Making<'_> {
             if self.has(server) {
                 let form = form(server, own);
                 addresses.add_resource(server, own, &form);
-                let text = written(entry.resource().raw(), "uri", own, &form);
+                let text = with_address(entry.resource().raw(), "uri", own, &form);
                 resources.push((form, text));
             }
         }
@@ -226,7 +226,7 @@ impl Making<'_> {
             if self.has(server) {
                 let form = form(server, own);
                 addresses.add_template(server, own, &form);
-                let text = written(entry.template().raw(), "uriTemplate", own, &form);
+                let text = with_address(entry.template().raw(), "uriTemplate", own, &form);
                 templates.push((form, text));
             }
         }
@@ -266,13 +266,17 @@ fn join(said: impl Iterator<Item = (ServerName, String)>, most: usize) -> Option
 }
 
 /// The address that clients know instead of a server's own, where it is another.
-pub(super) fn changed(addresses: &Addresses, server: &ServerName, uri: &str) -> Option<String> {
+pub(super) fn form_for_clients(
+    addresses: &Addresses,
+    server: &ServerName,
+    uri: &str,
+) -> Option<String> {
     let outward = addresses.outward(server, uri);
     (outward != uri).then(|| outward.into_owned())
 }
 
 /// A definition with its address in that form.
-fn written(raw: &Raw, member: &str, own: &str, form: &str) -> String {
+fn with_address(raw: &Raw, member: &str, own: &str, form: &str) -> String {
     if own == form {
         return raw.as_str().to_owned();
     }

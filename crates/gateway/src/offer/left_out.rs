@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use switchboard::host::{State, Status};
 use switchboard::{Host, ServerName};
 
-use crate::setup::quoted;
+use crate::setup::quote_for_shell;
 
 /// A server that is not offered, and what the operator can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -76,7 +76,10 @@ impl LeftOutReason {
             Self::Failed => "doctor",
             Self::Connecting => return None,
         };
-        Some(format!("switchboard {verb} {}", quoted(server.as_str())))
+        Some(format!(
+            "switchboard {verb} {}",
+            quote_for_shell(server.as_str())
+        ))
     }
 }
 

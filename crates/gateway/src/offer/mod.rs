@@ -43,7 +43,7 @@ use crate::limits::GatewayLimits;
 use crate::options::GatewayOptions;
 use crate::scope::Scope;
 use crate::seal::Seal;
-use content::{Content, ListStore, Making, changed};
+use content::{Content, ListStore, Making, form_for_clients};
 pub use left_out::{LeftOut, LeftOutReason};
 use profile::ReadProfile;
 use projection::Projections;
@@ -280,7 +280,7 @@ impl Offer {
         }
         self.projections.give(&self.content.catalog);
         let mut edits = Edits::of(&result);
-        edits.change_result(&|uri| changed(addresses, server, uri));
+        edits.change_result(&|uri| form_for_clients(addresses, server, uri));
         if edits.is_empty() {
             return result;
         }

@@ -24,7 +24,7 @@ impl<'a> Edits<'a> {
         let Some(range) = place(self.whole.as_str(), value.as_str()) else {
             return;
         };
-        self.edits.push((range, quoted(text)));
+        self.edits.push((range, quote_json(text)));
     }
 
     /// Replaces the member of that name in an object, a part of the whole, by another text. A member
@@ -139,7 +139,7 @@ impl<'a> Edits<'a> {
 }
 
 /// The text as a JSON string.
-fn quoted(text: &str) -> String {
+fn quote_json(text: &str) -> String {
     // A text always has a JSON form.
     serde_json::to_string(text).unwrap_or_default()
 }
