@@ -136,7 +136,7 @@ async fn a_gateway_lists_what_may_be_used_and_passes_nothing_denied() {
             let answer = client.ask("resources/read", json!({"uri": address})).await;
             let reached = reached(&recorders);
             if answer["result"].is_object() {
-                assert_eq!(reached, [owner.clone()], "{}", about());
+                assert_eq!(reached, std::slice::from_ref(&owner), "{}", about());
                 // The address in the result is the client's own form of it.
                 assert_eq!(answer["result"]["contents"][0]["uri"], *address);
             } else {
