@@ -140,12 +140,17 @@ impl ClientRequest {
 
     /// The name that the header `Mcp-Name` must repeat.
     pub(crate) fn name(&self) -> Option<String> {
-        let key = match self.method.as_str() {
-            "tools/call" | "prompts/get" => "name",
-            "resources/read" => "uri",
-            _ => return None,
-        };
+        let key = Self::name_key(&self.method)?;
         self.params.as_ref()?.member(key)?.as_text()
+    }
+
+    /// The parameter of a method that the header `Mcp-Name` must repeat.
+    pub(crate) fn name_key(method: &str) -> Option<&'static str> {
+        match method {
+            "tools/call" | "prompts/get" => Some("name"),
+            "resources/read" => Some("uri"),
+            _ => None,
+        }
     }
 }
 

@@ -179,7 +179,7 @@ async fn kept_definitions_are_not_listed_before_there_is_a_baseline() {
     let host = unpinned(Mode::Block);
     let view = host.view(planner());
     assert!(tools(&view).is_empty());
-    let mut rights = host.watch_rights();
+    let mut rights = host.watch_revision();
     assert!(
         view.connect_within(Duration::from_secs(60))
             .await

@@ -90,6 +90,11 @@ impl ServerJob {
         JULY.contains(version)
     }
 
+    /// Tells whether it is that one scenario, run on its own.
+    pub(super) fn is_alone(&self, name: &str) -> bool {
+        matches!(self, Self::Strict(scenario) if scenario.name == name)
+    }
+
     /// Returns the arguments of the suite, after the server's URL.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         match self {

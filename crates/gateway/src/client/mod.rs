@@ -39,7 +39,8 @@ use tokio::task::JoinSet;
 
 use changes::Subscriptions;
 use failure::Subject;
-use params::{Params, invalid};
+pub(crate) use params::Params;
+use params::invalid;
 use questions::Questions;
 pub use questions::client_capabilities;
 use requests::{Admission, InFlight};
@@ -121,7 +122,11 @@ impl Client {
         of_request: &Arc<dyn Outlet>,
     ) -> Option<Reply> {
         match message {
-            ClientMessage::Request(request) => self.answer(request, of_request).await,
+            ClientMessage::Request(request) => {
+                let ClientRequest { id, method, params } = request;
+                let params = Params::read(params);
+                self.answer(id, &method, params, of_request).await
+            }
             ClientMessage::Notification { method, params } => {
                 self.notice(&method, params.as_ref());
                 None
@@ -185,14 +190,20 @@ impl Client {
         Ok(offer)
     }
 
-    async fn answer(
+    /// Handles a request as [`Client::handle`] does, with its parameters as they were read.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request, also at its server.
+    pub(crate) async fn answer(
         self: &Arc<Self>,
-        request: ClientRequest,
+        id: RequestId,
+        method: &str,
+        params: Result<Params, RpcError>,
         outlet: &Arc<dyn Outlet>,
     ) -> Option<Reply> {
-        let ClientRequest { id, method, params } = request;
-        let outcome = match self.read(&method, params, outlet) {
-            Ok(asked) => self.dispatch(&id, &method, asked).await?,
+        let asked = params.and_then(|params| self.asked(method, params, outlet));
+        let outcome = match asked {
+            Ok(asked) => self.dispatch(&id, method, asked).await?,
             Err(error) => Err(error),
         };
         Some(match outcome {
@@ -205,14 +216,13 @@ impl Client {
         })
     }
 
-    /// Reads a request, and decides the version that it is written in.
-    fn read<'a>(
+    /// Decides the version that a request is written in.
+    fn asked<'a>(
         &self,
         method: &str,
-        params: Option<Raw>,
+        params: Params,
         outlet: &'a Arc<dyn Outlet>,
     ) -> Result<Asked<'a>, RpcError> {
-        let params = Params::read(params)?;
         let is_handshake = method == "initialize"
             && (params.member("protocolVersion").is_some() || !params.meta.is_modern());
         let version = if is_handshake {

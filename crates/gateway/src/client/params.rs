@@ -4,27 +4,27 @@ use switchboard_wire::{LogLevel, Raw, RpcError, code, meta};
 
 /// The parameters of a request, as far as several methods have them.
 #[derive(Debug, Default)]
-pub(super) struct Params {
+pub(crate) struct Params {
     /// All of them, for members that only one method has.
     pub(super) all: Option<Raw>,
-    pub(super) name: Option<Raw>,
-    pub(super) uri: Option<Raw>,
-    pub(super) arguments: Option<Raw>,
+    pub(crate) name: Option<Raw>,
+    pub(crate) uri: Option<Raw>,
+    pub(crate) arguments: Option<Raw>,
     pub(super) cursor: Option<Raw>,
     /// Modern: the answers to the questions of the last round.
     pub(super) input_responses: Option<Raw>,
     /// Modern: the state that came with those questions.
     pub(super) request_state: Option<Raw>,
-    pub(super) meta: Meta,
+    pub(crate) meta: Meta,
 }
 
 /// The members of `_meta` that the gateway reads.
 #[derive(Debug, Default)]
-pub(super) struct Meta {
+pub(crate) struct Meta {
     /// The whole object.
     all: Option<Raw>,
-    pub(super) version: Option<Raw>,
-    pub(super) capabilities: Option<Raw>,
+    pub(crate) version: Option<Raw>,
+    pub(crate) capabilities: Option<Raw>,
     pub(super) progress_token: Option<Raw>,
     log_level: Option<Raw>,
     /// True if there are members that are not between the client and us.
@@ -49,7 +49,7 @@ impl Params {
     ///
     /// # Errors
     /// Fails if they, or `_meta`, are not an object, or a member that is read is there twice.
-    pub(super) fn read(params: Option<Raw>) -> Result<Self, RpcError> {
+    pub(crate) fn read(params: Option<Raw>) -> Result<Self, RpcError> {
         let Some(params) = params else {
             return Ok(Self::default());
         };

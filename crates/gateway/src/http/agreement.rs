@@ -7,8 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
 use hyper::header::HeaderName;
-use switchboard_wire::Raw;
+use switchboard_wire::{Raw, meta};
 
+use crate::client::Params;
 use crate::message::ClientRequest;
 
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -42,16 +43,58 @@ pub(super) struct Mismatch {
     pub(super) why: &'static str,
 }
 
+/// What a request says about itself, as far as headers repeat it.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) version: Option<String>,
+    pub(super) has_capabilities: bool,
+    /// The name that the header `Mcp-Name` must repeat.
+    pub(super) name: Option<String>,
+    pub(super) arguments: Option<Raw>,
+}
+
+impl Said {
+    /// Takes it from the parameters of a request that was read.
+    pub(super) fn of(method: &str, params: &Params) -> Self {
+        let name = match ClientRequest::name_key(method) {
+            Some("uri") => params.uri.as_ref(),
+            Some(_) => params.name.as_ref(),
+            None => None,
+        };
+        Self {
+            version: params.meta.version.as_ref().and_then(Raw::as_text),
+            has_capabilities: params.meta.capabilities.is_some(),
+            name: name.and_then(Raw::as_text),
+            arguments: params.arguments.clone(),
+        }
+    }
+
+    /// Looks for it in a request whose parameters cannot be read: what it says comes before that.
+    pub(super) fn search(request: &ClientRequest) -> Self {
+        let meta = request.meta();
+        let member = |key| meta.as_ref().and_then(|meta| meta.member(key));
+        let params = request.params.as_ref();
+        let version = member(meta::PROTOCOL_VERSION);
+        Self {
+            version: version.and_then(|version| version.as_text()),
+            has_capabilities: member(meta::CLIENT_CAPABILITIES).is_some(),
+            name: request.name(),
+            arguments: params.and_then(|params| params.member("arguments")),
+        }
+    }
+}
+
 /// Checks the headers that every request has.
 pub(super) fn check_request(
     headers: &HeaderMap,
-    request: &ClientRequest,
+    method: &str,
+    name: Option<&str>,
     version: &str,
 ) -> Result<(), Mismatch> {
     must_be(headers, &PROTOCOL_VERSION, version)?;
-    must_be(headers, &METHOD, &request.method)?;
-    match request.name() {
-        Some(name) => must_be(headers, &NAME, &name),
+    must_be(headers, &METHOD, method)?;
+    match name {
+        Some(name) => must_be(headers, &NAME, name),
         None => Ok(()),
     }
 }
@@ -60,12 +103,10 @@ pub(super) fn check_request(
 pub(super) fn check_arguments(
     headers: &HeaderMap,
     marks: &[Mark],
-    request: &ClientRequest,
+    arguments: Option<&Raw>,
 ) -> Result<(), Mismatch> {
-    let params = request.params.as_ref();
-    let arguments = params.and_then(|params| params.member("arguments"));
     for mark in marks {
-        let value = mark.path.iter().try_fold(arguments.clone(), |at, name| {
+        let value = mark.path.iter().try_fold(arguments.cloned(), |at, name| {
             Some(at?.member(name)).filter(Option::is_some)
         });
         let value = value.flatten().filter(|value| !value.is_null());

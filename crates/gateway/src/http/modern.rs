@@ -15,14 +15,15 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::agreement::{
-    self, METHOD, Mark, Mismatch, PROTOCOL_VERSION, SESSION_ID, check_arguments, check_request,
+    self, METHOD, Mark, Mismatch, PROTOCOL_VERSION, SESSION_ID, Said, check_arguments,
+    check_request,
 };
 use super::channel::{Channel, ChannelBounds};
 use super::events::{Answer, Ending, EventStream, Work};
 use super::respond::{self, HttpResponse};
 use super::service::Exchange;
 use super::stats::RefusalReason;
-use crate::client::Client;
+use crate::client::{Client, Params};
 use crate::gateway::Gateway;
 use crate::limits::GatewayLimits;
 use crate::message::{BadMessage, ClientMessage, ClientRequest, Reply};
@@ -192,7 +193,14 @@ pub(super) fn is_modern(exchange: &Exchange<'_>, message: &ClientMessage) -> boo
         return true;
     }
     let says_so = |params: Option<&Raw>| {
-        let meta = params.and_then(|params| params.member("_meta"));
+        // Fast path: no such member, and no escape that could hide one.
+        let could = |params: &&Raw| {
+            let text = params.as_str();
+            text.contains(meta::PROTOCOL_VERSION) || text.contains('\\')
+        };
+        let meta = params
+            .filter(could)
+            .and_then(|params| params.member("_meta"));
         meta.is_some_and(|meta| meta.member(meta::PROTOCOL_VERSION).is_some())
     };
     let is_in_body = match message {
@@ -238,7 +246,13 @@ pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> Htt
             return exchange.bad(&BadMessage { id: None, error });
         }
     };
-    if let Err(error) = check_envelope(exchange, &request) {
+    // Read once, for the checks here and for the client.
+    let params = Params::read(request.params.clone());
+    let said = match &params {
+        Ok(params) => Said::of(&request.method, params),
+        Err(_) => Said::search(&request),
+    };
+    if let Err(error) = check_envelope(exchange, &request, &said) {
         return refuse(exchange, request, error);
     }
     let client = match exchange.shared.modern.find(exchange) {
@@ -246,23 +260,25 @@ pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> Htt
         Err(refused) => return refused,
     };
     if request.method == "tools/call"
-        && let Some(name) = request.name()
-        && let Some(marks) = client.marks(exchange, &name)
-        && let Err(mismatch) = check_arguments(&exchange.head.headers, &marks, &request)
+        && let Some(name) = &said.name
+        && let Some(marks) = client.marks(exchange, name)
+        && let Err(mismatch) =
+            check_arguments(&exchange.head.headers, &marks, said.arguments.as_ref())
     {
         let error = mismatch_error(exchange, &request, &mismatch);
         return refuse(exchange, request, error);
     }
-    answer(exchange, &client.client, request).await
+    answer(exchange, &client.client, request, params).await
 }
 
 /// Checks what every modern request says about itself, and the headers that repeat it.
-fn check_envelope(exchange: &Exchange<'_>, request: &ClientRequest) -> Result<(), RpcError> {
+fn check_envelope(
+    exchange: &Exchange<'_>,
+    request: &ClientRequest,
+    said: &Said,
+) -> Result<(), RpcError> {
     let headers = &exchange.head.headers;
-    let meta = request.meta();
-    let member = |key| meta.as_ref().and_then(|meta| meta.member(key));
-    let said = member(meta::PROTOCOL_VERSION).and_then(|version| version.as_text());
-    let Some(version) = said else {
+    let Some(version) = &said.version else {
         // A version that is only in the header tells what the client meant.
         if let Some(version) = exchange.header(&PROTOCOL_VERSION)
             && !is_version(version)
@@ -271,15 +287,16 @@ fn check_envelope(exchange: &Exchange<'_>, request: &ClientRequest) -> Result<()
         }
         return Err(missing(meta::PROTOCOL_VERSION));
     };
-    if member(meta::CLIENT_CAPABILITIES).is_none() {
+    if !said.has_capabilities {
         return Err(missing(meta::CLIENT_CAPABILITIES));
     }
     // Headers first: a version that they do not repeat is not to be relied on.
-    if let Err(mismatch) = check_request(headers, request, &version) {
+    let name = said.name.as_deref();
+    if let Err(mismatch) = check_request(headers, &request.method, name, version) {
         return Err(mismatch_error(exchange, request, &mismatch));
     }
     if !is_version(version.as_bytes()) {
-        return Err(unsupported(exchange, &version));
+        return Err(unsupported(exchange, version));
     }
     Ok(())
 }
@@ -339,6 +356,7 @@ async fn answer(
     exchange: &Exchange<'_>,
     client: &Arc<Client>,
     request: ClientRequest,
+    params: Result<Params, RpcError>,
 ) -> HttpResponse {
     let limits = exchange.limits();
     let shared = exchange.shared;
@@ -352,9 +370,8 @@ async fn answer(
         let (client, outlet) = (Arc::clone(client), Arc::clone(&channel));
         Box::pin(async move {
             let outlet: Arc<dyn Outlet> = outlet;
-            let reply = client
-                .handle(ClientMessage::Request(request), &outlet)
-                .await?;
+            let ClientRequest { id, method, .. } = request;
+            let reply = client.answer(id, &method, params, &outlet).await?;
             let status = reply
                 .outcome
                 .as_ref()
