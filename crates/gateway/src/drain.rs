@@ -33,9 +33,12 @@ impl Drain {
     /// Takes no more requests, and waits for those in flight at most that long. Returns false if some did
     /// not finish.
     pub(crate) async fn run(&self, time: Duration) -> bool {
+        // No new requests before the wait: otherwise it might never end.
         self.begun.cancel();
+        // A tracker that is not closed never finishes waiting.
         self.requests.close();
         let finished = tokio::time::timeout(time, self.requests.wait()).await;
+        // Over in any case: streams end even if some requests did not finish.
         self.over.cancel();
         finished.is_ok()
     }

@@ -143,6 +143,7 @@ impl Client {
             else {
                 continue;
             };
+            // A resource without a place is left out of the acknowledgement; the others stay.
             let Ok(slot) = self.subscriptions.reserve(most) else {
                 continue;
             };
@@ -174,6 +175,7 @@ impl Listening<'_> {
             .raw("notifications", &filter)
             .raw("_meta", &self.meta);
         let message = notification(SubscriptionsAcknowledged::NAME, Some(&params.end()));
+        // Must arrive: without it the client does not know what it is subscribed to.
         self.outlet.send(message, Priority::MustArrive);
     }
 
