@@ -17,7 +17,9 @@ pub(crate) struct Drain {
 impl Drain {
     /// Begins a request, which is in flight until the token is dropped; `None` if there are to be no more.
     pub(crate) fn begin(&self) -> Option<TaskTrackerToken> {
-        (!self.begun.is_cancelled()).then(|| self.requests.token())
+        // The token before the look: a drain that begins in between waits for this request too.
+        let token = self.requests.token();
+        (!self.begun.is_cancelled()).then_some(token)
     }
 
     /// Waits until no more requests are taken.
@@ -33,9 +35,12 @@ impl Drain {
     /// Takes no more requests, and waits for those in flight at most that long. Returns false if some did
     /// not finish.
     pub(crate) async fn run(&self, time: Duration) -> bool {
+        // No new requests before the wait: otherwise it might never end.
         self.begun.cancel();
+        // A tracker that is not closed never finishes waiting.
         self.requests.close();
         let finished = tokio::time::timeout(time, self.requests.wait()).await;
+        // Over in any case: streams end even if some requests did not finish.
         self.over.cancel();
         finished.is_ok()
     }

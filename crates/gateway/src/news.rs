@@ -102,9 +102,11 @@ impl LeftOutNews {
     }
 
     async fn begin_round(&mut self) {
+        // Set before the first await: a dropped future must not repeat the round at once.
         self.due = Instant::now() + self.gateway.0.options.limits.recheck;
         self.round = self.round.wrapping_add(1);
         while self.trying.try_join_next().is_some() {}
+        // One round of attempts at a time: a server that hangs must not collect them.
         if !self.trying.is_empty() {
             return;
         }
@@ -128,6 +130,7 @@ impl LeftOutNews {
     /// Looks an approval up, which reads a file.
     async fn is_approved(&self, server: &ServerName) -> bool {
         let (host, server) = (self.gateway.0.host.clone(), server.clone());
+        // Off the runtime: reading the file must not hold up other clients.
         let asked = tokio::task::spawn_blocking(move || host.question(server.as_str()));
         matches!(asked.await, Ok(Ok(None)))
     }

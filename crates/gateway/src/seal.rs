@@ -67,6 +67,7 @@ impl Seal {
 
     /// Seals `content` for a principal, as URL-safe base64 text.
     pub(crate) fn seal(&self, purpose: Purpose, principal: &str, content: &[u8]) -> String {
+        // A fresh nonce for every text: using one twice under a key would break the cipher.
         let nonce = self.next_nonce();
         let mut body = content.to_vec();
         let sealed = self.key.seal_in_place_separate_tag(
@@ -78,6 +79,7 @@ impl Seal {
         let Ok(tag) = sealed else {
             return String::new();
         };
+        // The nonce goes in front, in the clear: opening needs it, and it is no secret.
         URL_SAFE_NO_PAD.encode([&nonce, &*body, tag.as_ref()].concat())
     }
 
@@ -99,6 +101,7 @@ impl Seal {
     }
 
     fn next_nonce(&self) -> [u8; NONCE_LEN] {
+        // Relaxed is enough: every addition gives another number, and their order means nothing.
         let count = self.count.fetch_add(1, Ordering::Relaxed).to_le_bytes();
         let mut nonce = self.start;
         for (byte, count) in nonce.iter_mut().zip(count) {

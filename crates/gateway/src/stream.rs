@@ -69,6 +69,7 @@ impl Gateway {
         let (outbox, queue) = Outbox::new(limits.outbox, &self.0.dropped);
         let finish = CancellationToken::new();
         let writing = write_queue(write, queue, Arc::clone(&outbox), finish.clone());
+        // Aborted on drop: the writer must not outlive a dropped `serve`.
         let writing = AbortOnDropHandle::new(tokio::spawn(writing));
         let outlet: Arc<dyn Outlet> = Arc::clone(&outbox) as Arc<dyn Outlet>;
         let mut stream = Stream {
@@ -84,6 +85,7 @@ impl Gateway {
         };
         let mut lines = Lines::new(read, limits.message_bytes);
         let ended = tokio::select! {
+            // The end first: a client that never stops sending must not delay it.
             biased;
             () = self.0.drain.over() => Ok(Ending::Drained),
             () = stream.outbox.closed.clone().cancelled_owned() => Ok(Ending::Gone),
@@ -94,10 +96,12 @@ impl Gateway {
             let rest = async { while stream.running.join_next().await.is_some() {} };
             drop(timeout(limits.change_pause, rest).await);
         }
+        // Tasks first: none may use the client after it is closed.
         stream.running.shutdown().await;
         stream.client.close().await;
         // What is queued is still written, for a client that takes it.
         finish.cancel();
+        // Bounded: a client that does not read must not keep the gateway from ending.
         drop(timeout(limits.drain, writing).await);
         ended.map(drop).map_err(GatewayError::Io)
     }
@@ -294,6 +298,7 @@ async fn write_queue(
     let (mut messages, mut bytes) = (Vec::with_capacity(MESSAGES_PER_WRITE), Vec::new());
     loop {
         tokio::select! {
+            // The queue first: what was queued before `finish` is still written.
             biased;
             count = queue.recv_many(&mut messages, MESSAGES_PER_WRITE) => if count == 0 {
                 return;
@@ -308,10 +313,12 @@ async fn write_queue(
             write.flush().await
         };
         if written.await.is_err() {
+            // `serve` waits on this token: without it, a client that is gone would still be served.
             outbox.closed.cancel();
             return;
         }
         bytes.clear();
+        // One large message must not keep its memory for the life of the client.
         bytes.shrink_to(BUFFER);
     }
 }
@@ -320,6 +327,7 @@ async fn write_queue(
 fn push_line(bytes: &mut Vec<u8>, message: &[u8]) {
     let start = bytes.len();
     bytes.extend_from_slice(message);
+    // 2025-11-25, transports: messages must not contain newlines.
     if memchr(b'\n', message).is_some() {
         let line = bytes.iter_mut().skip(start);
         line.filter(|byte| **byte == b'\n')
@@ -363,6 +371,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     /// The next line, without its end. Cancel safe.
     async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
+            // Buffered lines first: a read could wait forever for a line that is already here.
             if let Some(line) = self.take_line() {
                 return Ok(Some(line));
             }
@@ -384,6 +393,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let Some(found) = memchr(b'\n', fresh) else {
                 self.searched = self.buffer.len();
                 if self.skipping || self.searched > self.most {
+                    // The start of a line that is too long is dropped now: memory stays within the limit.
                     self.skipping = true;
                     self.buffer.clear();
                     self.searched = 0;

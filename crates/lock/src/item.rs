@@ -37,6 +37,7 @@ impl LockedItem {
             return Ok(Self { hash, text: None });
         };
         let raw = Raw::parse(written.get()).map_err(|_| "the definition is no JSON")?;
+        // Canonical before hashing: white space and the order of keys may differ.
         let text = canonical(&raw);
         if Hash::of(&text) == hash {
             Ok(Self {

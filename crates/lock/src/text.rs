@@ -98,6 +98,7 @@ fn write_offers(offers: &Offers, room: &mut usize) -> Offered {
                 .collect(),
         )
     };
+    // The order is part of the format: it decides which texts have room.
     let (tools, prompts) = (all(&offers.tools), all(&offers.prompts));
     Offered {
         templates: all(&offers.templates),
@@ -111,6 +112,7 @@ fn write_offers(offers: &Offers, room: &mut usize) -> Offered {
 }
 
 pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
+    // Before parsing: the bound protects memory.
     if text.len() > MOST_BYTES {
         return Err(LockError::TooLarge {
             most_bytes: MOST_BYTES,
@@ -126,6 +128,7 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
     let document: LockFile = serde_json::from_str(text).map_err(|error| parse_error(&error))?;
     let servers = document.servers.0.into_iter().map(|(name, server)| {
         let locked = Locked {
+            // Sorted again: the file may have been edited by hand.
             entry: sort_keys(server.entry),
             package: server.package.map(|pack| Named {
                 runner: pack.runner,

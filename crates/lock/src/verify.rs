@@ -239,6 +239,7 @@ impl ServerComparison<'_> {
         after: Option<&LockedItem>,
     ) {
         let hash = |side: Option<&LockedItem>| side.map(|item| item.hash);
+        // The hashes decide: either side may lack the text.
         if hash(before) == hash(after) {
             return;
         }

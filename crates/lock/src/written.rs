@@ -27,6 +27,7 @@ impl WrittenItem {
     pub(super) fn of(item: &LockedItem, room: &mut usize) -> Self {
         let pretty = item.pretty(INDENT, DEFINITION_BYTES.min(*room));
         let definition = pretty.and_then(|text| {
+            // Measured as written: escapes take more room than the characters that they stand for.
             *room = room.saturating_sub(write_json_safe(&text).len());
             RawValue::from_string(text).ok()
         });

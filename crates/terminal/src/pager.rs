@@ -53,6 +53,7 @@ impl Pager {
             command.env("LESS", LESS);
         }
         let mut child = command.spawn()?;
+        // Closed at the end of this block, or the pager would wait for more.
         if let Some(mut stdin) = child.stdin.take() {
             // Ignored: the person may leave before the end.
             stdin.write_all(text.as_bytes()).ok();

@@ -97,6 +97,7 @@ impl Look {
 /// Formats progress as `[####------] 40%`, or as a number if the total is unknown.
 fn how_far(progress: HowFar<'_>) -> String {
     let HowFar { done, total, .. } = progress;
+    // A total of zero or infinity has no percentage.
     let Some(total) = total.filter(|total| *total > 0.0 && total.is_finite()) else {
         return number(done);
     };
@@ -106,6 +107,7 @@ fn how_far(progress: HowFar<'_>) -> String {
     let bar: String = (1..=CELLS)
         .map(|cell| if full(cell) { '#' } else { '-' })
         .collect();
+    // Rounded down: 100% must mean that it is done.
     format!("[{bar}] {:.0}%", (part * 100.0).floor())
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &Serve) -> Exit {
         Err(report) => return Screen::plain(false).fail(&report),
     };
     let screen = Screen::new(&connection, &environment);
+    // A gateway among its own servers would start itself without end.
     if outer.depth() > 0 {
         return screen.fail(&nested());
     }
@@ -140,6 +141,7 @@ fn adjust(
     }
     let builder = builder.exposed_names(names);
     let mut builder = builder.client_capabilities(client_capabilities());
+    // Under a policy that is unclear, the usual agent must not get all rights.
     if !files.config.is_access_unclear() {
         builder = builder.default_agent(DEFAULT_AGENT, AgentPolicy::everything(Level::Yolo));
     }
@@ -203,6 +205,7 @@ struct Serving<'a> {
 
 impl Serving<'_> {
     async fn serve(self) -> Result<Exit, Failure> {
+        // Before any connection: a gateway among the servers would lead back to this one.
         self.leave_out_gateways().await?;
         let scope = self.scope()?;
         let mut news = self
@@ -315,6 +318,7 @@ impl Serving<'_> {
 
     async fn serve_http(&self) -> Result<Exit, Failure> {
         let (service, token) = self.service()?;
+        // All addresses are bound before any is served: if one fails, nothing was served.
         let mut listeners = Vec::new();
         if let Some(address) = self.args.http {
             let listener = HttpListener::tcp(address).await.map_err(listening)?;
@@ -338,11 +342,13 @@ impl Serving<'_> {
             }
             serving.spawn(served);
         }
+        // Announced only now: every listener has passed its checks.
         self.tell_start(&addresses, token.as_ref());
         let draining = async {
             self.stop.notified().await;
             self.say("draining");
             told.send_replace(true);
+            // Never completes: `ended` does once all listeners have drained.
             std::future::pending::<()>().await;
         };
         let ended = async {

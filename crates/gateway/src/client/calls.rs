@@ -29,6 +29,7 @@ impl Client {
         }
         let mut offer = self.offer()?;
         let mut tool = offer.tool(&name);
+        // Only an unknown name waits: a known tool is called without delay.
         if tool.is_none() {
             offer = self.later_offer(asked).await?;
             tool = offer.tool(&name);
@@ -36,6 +37,7 @@ impl Client {
         let Some(tool) = tool else {
             return Err(self.missing_tool(asked, &name));
         };
+        // By the server's own name: a state stays valid when the exposed name changes.
         let round = Round::new("tools/call", tool.server(), tool.raw_name(), &arguments);
         let options = self
             .upstream
@@ -61,6 +63,7 @@ impl Client {
         round: &Round<'_>,
         error: &Error,
     ) -> Outcome {
+        // Questions first: they come as an error, but the client takes them as a result.
         if let Some(questions) = self.relayed(asked, round, error) {
             return questions;
         }
@@ -225,6 +228,7 @@ fn completed(offer: &Arc<Offer>, target: CompletionRef) -> Option<(ServerName, C
             Some((server, CompletionRef::Prompt { name }))
         }
         CompletionRef::Resource { uri } => {
+            // 2025-11-25, completion: the `uri` of a reference is a template or a plain address.
             let found = offer.template(&uri).or_else(|| offer.resource(&uri));
             let OfferedResource { server, uri } = found?;
             Some((server, CompletionRef::Resource { uri }))

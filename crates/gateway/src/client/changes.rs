@@ -36,6 +36,7 @@ pub(super) async fn announce_to(outlet: &Arc<dyn Outlet>, message: Bytes) -> boo
         return false;
     }
     tokio::time::sleep(PRESSED).await;
+    // The second attempt must arrive: nothing else says that the list has changed.
     outlet.send(message, Priority::MustArrive)
 }
 
@@ -145,6 +146,7 @@ impl Subscriptions {
     /// Returns true if updates of an address are passed on. Those that have ended are forgotten.
     fn is_open(&self, uri: &str) -> bool {
         let mut by_uri = self.by_uri();
+        // An ended task must not pass for an open subscription.
         by_uri.retain(|_, task| !task.is_finished());
         by_uri.contains_key(uri)
     }
@@ -154,6 +156,7 @@ impl Subscriptions {
     /// # Errors
     /// Fails if there are too many subscriptions.
     pub(super) fn reserve(&self, most: usize) -> Result<Slot, RpcError> {
+        // One atomic step: two requests at once cannot both take the last place.
         let more = |count: usize| (count < most).then_some(count + 1);
         let reserved = (self.count).fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         match reserved {
@@ -230,10 +233,12 @@ impl Client {
             server,
             uri: own_uri,
         } = resource.ok_or_else(|| subject.unknown(asked.version))?;
+        // Before a place is taken: a repeated subscription must not count twice.
         if self.subscriptions.is_open(&uri) {
             return Ok(Answer::empty());
         }
         let most = self.gateway.0.options.limits.subscriptions;
+        // A place before the server is asked: the limit holds for attempts under way too.
         let slot = self.subscriptions.reserve(most)?;
         let watching = self.upstream.view.watch(server.as_str(), &own_uri).await;
         let watching = watching.map_err(|error| self.failure(asked, subject, &error))?;
@@ -251,6 +256,7 @@ impl Client {
             while tasks.try_join_next().is_some() {}
             tasks.spawn(updates.forward(watching))
         };
+        // Two requests for one address may both get here: the later one replaces the earlier.
         if let Some(other) = self.subscriptions.by_uri().insert(uri, task) {
             other.abort();
         }

@@ -51,11 +51,13 @@ pub(super) fn failure(
     subject: Subject<'_>,
     error: &Error,
 ) -> RpcError {
+    // The server's own error first: the client sees what a direct connection would show.
     if let Some(rpc) = error.rpc() {
         return of_server(version, subject, rpc);
     }
     match error.kind() {
         ErrorKind::NotFound => subject.unknown(version),
+        // A remote client must not learn which denied items exist.
         ErrorKind::Denied if identity.is_remote() => subject.unknown(version),
         ErrorKind::Denied => denied(error),
         ErrorKind::Arguments => invalid(&error.to_string()),
@@ -105,6 +107,7 @@ fn gone_wrong(identity: &ClientIdentity, kind: ErrorKind, error: &Error) -> RpcE
         (true, Some(server)) => format!("{server}: {plain}"),
         (true, None) => plain.to_owned(),
     };
+    // Repeating a call that has run may do harm, so the message says it and not only the data.
     if error.was_sent() {
         message.push_str("; the request may have run");
     }

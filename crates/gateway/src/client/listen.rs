@@ -44,8 +44,6 @@ impl Client {
         changed.mark_unchanged();
         let mut known = Stamps::of(self);
         let mut listening = self.open_listening(id, asked, wanted).await;
-        // The first message of a subscription says what was agreed on.
-        listening.acknowledge();
         let pause = self.gateway.0.options.limits.change_pause;
         loop {
             tokio::select! {
@@ -71,7 +69,7 @@ impl Client {
     }
 
     /// Subscribes to the resources that the client wants. A server that does not agree in time costs its own
-    /// resources alone: they are not in the acknowledgement.
+    /// resources alone: they are not in the acknowledgement, which is sent here.
     async fn open_listening<'a>(
         &self,
         id: &RequestId,
@@ -93,11 +91,10 @@ impl Client {
             ..
         } = wanted;
         let opened = self.watch_all(asked, &resource_subscriptions, &meta).await;
-        let mut updates = JoinSet::new();
-        let mut agreed = Vec::new();
+        let (mut agreed, mut begun) = (Vec::new(), Vec::new());
         for (to_client, watching) in opened {
             agreed.push(to_client.uri.clone());
-            updates.spawn(to_client.forward(watching));
+            begun.push((to_client, watching));
         }
         // In the order that the client has them in.
         agreed.sort_by_key(|uri| resource_subscriptions.iter().position(|it| it == uri));
@@ -108,12 +105,19 @@ impl Client {
             resource_subscriptions: agreed,
             ..SubscriptionFilter::default()
         };
-        Listening {
+        let mut listening = Listening {
             outlet: asked.outlet,
             meta,
             filter,
-            updates,
+            updates: JoinSet::new(),
+        };
+        // 2026-07-28, subscriptions: the acknowledgement is the first message, so that updates are forwarded
+        // after it alone.
+        listening.acknowledge();
+        for (to_client, watching) in begun {
+            listening.updates.spawn(to_client.forward(watching));
         }
+        listening
     }
 
     /// Watches resources, all at once and as long as the acknowledgement can wait.
@@ -143,6 +147,7 @@ impl Client {
             else {
                 continue;
             };
+            // A resource without a place is left out of the acknowledgement; the others stay.
             let Ok(slot) = self.subscriptions.reserve(most) else {
                 continue;
             };
@@ -174,6 +179,7 @@ impl Listening<'_> {
             .raw("notifications", &filter)
             .raw("_meta", &self.meta);
         let message = notification(SubscriptionsAcknowledged::NAME, Some(&params.end()));
+        // Must arrive: without it the client does not know what it is subscribed to.
         self.outlet.send(message, Priority::MustArrive);
     }
 

@@ -24,9 +24,11 @@ impl Client {
             _ => return Err(RpcError::new(code::METHOD_NOT_FOUND, "method not found")),
         };
         let cursor = asked.params.cursor()?;
+        // The wait before the offer: servers that connect meanwhile are in it.
         self.wait_for_first_lists(asked).await;
         let offer = self.offer()?;
         let page = offer.page(list, cursor.as_deref());
+        // 2025-11-25, pagination: an invalid cursor is answered with -32602.
         let page = page.map_err(|_| invalid("the cursor is not valid for this list"))?;
         let mut result = Members::of_result(asked.version);
         result.raw(member, page.items.as_str());

@@ -16,9 +16,11 @@ use crate::scope::Scope;
 /// Sends log messages to a client of the legacy era, as long as it is there.
 pub(super) fn follow(client: &Client) -> impl Future<Output = ()> + Send + use<> {
     let this = Weak::clone(&client.this);
+    // Subscribed here and not in the task: messages in between are not lost.
     let mut logs = client.gateway.0.host.logs();
     async move {
         while let Some(heard) = logs.next().await {
+            // Upgraded for each message: the task must not keep the client alive.
             let Some(client) = this.upgrade() else {
                 return;
             };
@@ -44,6 +46,7 @@ impl Client {
         // A level that cannot be read was refused before.
         match asked.params.meta.log_level() {
             Ok(Some(level)) if self.hears_shared_logs() => {
+                // Subscribed before the work is polled: its first messages count too.
                 let logs = self.gateway.0.host.logs();
                 Box::pin(self.reading_logs(asked, level, server, logs, work)).await
             }

@@ -151,11 +151,13 @@ impl Client {
 
     /// Cancels everything, and ends the client's own connections to servers.
     pub(crate) async fn close(&self) {
+        // Requests first: after this, none begins that could ask the client or subscribe.
         self.in_flight.close();
         self.questions.close();
         self.subscriptions.close();
         let mut tasks = std::mem::take(&mut *self.tasks());
         tasks.shutdown().await;
+        // Connections last: the work that uses them has been cancelled by now.
         self.upstream.close().await;
     }
 
@@ -223,6 +225,7 @@ impl Client {
         params: Params,
         outlet: &'a Arc<dyn Outlet>,
     ) -> Result<Asked<'a>, RpcError> {
+        // `initialize` with a `protocolVersion` begins a legacy session, whatever `_meta` has.
         let is_handshake = method == "initialize"
             && (params.member("protocolVersion").is_some() || !params.meta.is_modern());
         let version = if is_handshake {
@@ -232,6 +235,7 @@ impl Client {
         } else {
             match self.session().version {
                 Some(version) => version,
+                // 2025-11-25, lifecycle: a client may send pings before `initialize` is answered.
                 None if method == "ping" => Version::NEWEST_LEGACY,
                 None => return Err(invalid(session::NOT_BEGUN)),
             }
@@ -255,10 +259,12 @@ impl Client {
         if method == "ping" && era == Era::Legacy {
             return Some(Ok(Answer::empty()));
         }
+        // The token before the work: a drain waits for every request that holds one.
         let Some(_running) = self.gateway.0.drain.begin() else {
             let error = RpcError::new(code::INTERNAL_ERROR, "the gateway is shutting down");
             return Some(Err(error));
         };
+        // Answered without a ticket: these wait for no server, so there is nothing to cancel.
         match (method, era) {
             ("initialize", Era::Legacy) => return Some(self.initialize(&asked)),
             ("server/discover", Era::Modern) => return Some(self.discover()),
@@ -284,6 +290,7 @@ impl Client {
                 )));
             }
         }
+        // A place before the work: over the limit, nothing reaches a server.
         let mut ticket = match self.in_flight.begin(id, self.admission(method, &asked)) {
             Ok(ticket) => ticket,
             Err(error) => return Some(Err(error)),
@@ -304,6 +311,7 @@ impl Client {
             }
         };
         tokio::select! {
+            // The answer first: a request that is done when its cancellation arrives is still answered.
             biased;
             outcome = work => Some(outcome),
             // The ticket holds its own sender's entry, so this completes by a cancellation alone.
@@ -315,6 +323,7 @@ impl Client {
     fn admission(&self, method: &str, asked: &Asked<'_>) -> Admission {
         let limits = &self.gateway.0.options.limits;
         let is_listen = method == "subscriptions/listen";
+        // Modern POSTs of all clients of a principal are counted together, with their own limit.
         let is_modern_post = asked.version.era() == Era::Modern && !self.is_own(asked.outlet);
         let most = match (is_listen, is_modern_post) {
             (true, false) => limits.listens,

@@ -48,6 +48,7 @@ impl Questions {
         let Some(RequestId::Text(key)) = id else {
             return;
         };
+        // Removed and not only read: a second answer finds no question.
         if let Some(asked) = self.open().remove(key) {
             // Sending fails if the server has taken the question back.
             drop(asked.send(outcome));
@@ -75,6 +76,7 @@ impl Questions {
         let unavailable = |why: &str| RpcError::new(code::INTERNAL_ERROR, why);
         let key = random_key().ok_or_else(|| unavailable("there is no source of randomness"))?;
         let (sender, answer) = oneshot::channel();
+        // In the table before it is sent: a fast client may answer before `send` returns.
         {
             let mut open = self.open();
             if open.len() >= self.most {
@@ -82,6 +84,7 @@ impl Questions {
             }
             open.insert(key.clone(), sender);
         }
+        // Made before sending: from here on, every way out takes the question back.
         let asked = Asked {
             questions: self,
             outlet,
@@ -109,6 +112,7 @@ struct Asked<'a> {
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
+        // Still in the table means unanswered: an answered question is not cancelled.
         if self.questions.open().remove(&self.key).is_some() {
             let params = Members::new().text("requestId", &self.key).end();
             let message = notification(Cancelled::NAME, Some(&params));

@@ -71,6 +71,7 @@ impl InFlight {
             most,
         } = admission;
         let mut state = self.state();
+        // Checked under the lock of the insertion: `close` cannot miss a request that begins now.
         if state.closed {
             return Err(RpcError::new(
                 code::INTERNAL_ERROR,
@@ -86,6 +87,7 @@ impl InFlight {
             let what = if is_listen { "listens" } else { "requests" };
             return Err(too_many(what, most));
         }
+        // 2025-11-25, overview: an id must not be reused; we know only those in flight.
         if by_id && state.by_id.contains_key(id) {
             let why = "a request with this id is in flight already";
             return Err(RpcError::new(code::INVALID_REQUEST, why));
@@ -126,6 +128,7 @@ impl InFlight {
             *state.counter(running.is_listen) -= 1;
             running
         };
+        // The reason before the signal: it is read when the call is dropped.
         if let Some(reason) = reason {
             running.reason.set(reason);
         }
@@ -137,6 +140,7 @@ impl InFlight {
     pub(super) fn close(&self) {
         let running = {
             let mut state = self.state();
+            // Closed before the requests are taken out, under one lock: none slips in between.
             state.closed = true;
             std::mem::take(&mut state.by_id)
         };
@@ -159,6 +163,7 @@ impl InFlightState {
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
+        // Closed before the lookup: this is how the entry below is known to be ours.
         self.cancelled.close();
         let mut state = self.requests.state();
         let is_counted = match &self.id {

@@ -49,6 +49,7 @@ impl Answer {
         result.each_member(|key, value| match key {
             "resultType" => kind = Some(value),
             "ttlMs" => ttl = true,
+            // Of repeated members a public one decides: readers differ in which one they take.
             "cacheScope" => scope = Some(scope != Some(false) && is_private(value)),
             _ => {}
         });

@@ -66,6 +66,7 @@ impl<'a> Round<'a> {
     fn state(&self, now: u64, content: &[u8]) -> Option<Raw> {
         let (expires, rest) = content.split_first_chunk::<TIME>()?;
         let (digest, state) = rest.split_first_chunk::<DIGEST>()?;
+        // The seal proves that we made it; these checks tie it to this request and its time.
         if u64::from_be_bytes(*expires) < now || digest[..] != self.digest() {
             return None;
         }
@@ -88,6 +89,7 @@ impl Client {
         params: &Params,
         round: &Round<'_>,
     ) -> Result<(Option<Raw>, Option<Raw>), RpcError> {
+        // A server need not send a state, so answers may come without one.
         let Some(sealed) = &params.request_state else {
             return Ok((params.input_responses.clone(), None));
         };
@@ -97,6 +99,7 @@ impl Client {
             round.state(now(), &content)
         };
         let state = sealed.as_text().and_then(open);
+        // A state that does not open is refused here: servers rely on getting back what they sent.
         let state = state.ok_or_else(|| {
             invalid("requestState is not one that was given for this request, or is too old")
         })?;

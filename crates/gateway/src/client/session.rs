@@ -46,6 +46,7 @@ pub(super) fn modern_version(meta: &Meta) -> Result<Version, RpcError> {
     let name = name.ok_or_else(|| missing(meta::PROTOCOL_VERSION, "a string"))?;
     let known = name.parse::<Version>().ok();
     let version = known.filter(|version| version.era() == Era::Modern);
+    // The version before the capabilities: a client of another version learns ours.
     let version = version.ok_or_else(|| unsupported(&name))?;
     let is_object = meta.capabilities.as_ref().is_some_and(Raw::is_object);
     if !is_object {
@@ -90,8 +91,10 @@ impl Client {
         let known = wanted.parse::<Version>().ok();
         let known = known.filter(|version| version.era() == Era::Legacy);
         let version = known.unwrap_or(Version::NEWEST_LEGACY);
+        // The offer before the version is set: a failure leaves the session uninitialized.
         let offer = self.offer()?;
         {
+            // Checked and set under one lock: of two `initialize` at once, one begins the session.
             let mut session = self.session();
             if session.version.is_some() {
                 let why = "the session is initialized already";
@@ -118,6 +121,7 @@ impl Client {
     pub(super) fn initialized(&self) {
         {
             let mut session = self.session();
+            // Only the first notification counts: a second one would start the tasks again.
             if session.version.is_none() || session.is_ready {
                 return;
             }

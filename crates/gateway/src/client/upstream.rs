@@ -148,6 +148,7 @@ impl Client {
         let declared = asked.params.meta.capabilities.as_ref();
         let declared = declared.map_or_else(Raw::empty_object, without_tasks);
         let relay = InputRelay::new(declared).map_err(|misfit| invalid(&misfit.to_string()))?;
+        // Answers are opened before the call is made: a forged state never reaches a server.
         let (responses, state) = self.answers(&asked.params, round)?;
         Ok(relay.answers(responses, state))
     }
@@ -219,6 +220,7 @@ impl ClientSink for OwnLogs {
         let Some(client) = self.0.upgrade() else {
             return;
         };
+        // Copied out of the lock, which is not held while the message is sent.
         let (is_ready, level) = {
             let session = client.session();
             (session.is_ready, session.level)

@@ -144,6 +144,7 @@ fn walk(schema: &Raw, path: &mut Vec<String>, found: &mut Vec<Mark>) {
         return;
     };
     for (name, property) in properties.members() {
+        // Bounded: servers choose the depth of a schema and the number of its marks.
         if path.len() >= DEPTH || found.len() >= MARKS {
             return;
         }

@@ -130,6 +130,7 @@ pub(super) async fn identify(
     usual: &ClientIdentity,
     credentials: Credentials<'_>,
 ) -> Result<ClientIdentity, AuthRefusal> {
+    // The kernel has checked the user already: a token would prove nothing more.
     if credentials.peer == Some(Peer::SameUser) {
         return Ok(usual.clone());
     }
@@ -158,6 +159,7 @@ fn unauthorized(challenge: &'static str, why: &str) -> AuthRefusal {
 /// The token of a request; `None` without exactly one `Authorization: Bearer`.
 pub fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
+    // With two values a proxy may have checked the other one, so neither counts.
     let (Some(value), None) = (values.next(), values.next()) else {
         return None;
     };

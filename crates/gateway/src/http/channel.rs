@@ -94,6 +94,7 @@ impl Channel {
     /// Fails if a message after `after` is not kept any more; the earlier reader stays.
     pub(super) fn attach(&self, after: Option<u64>) -> Result<Reader, NotKept> {
         let mut state = self.state();
+        // Rewound before the reader changes: if that fails, the earlier one stays.
         if let Some(after) = after {
             state.rewind(after)?;
         }
@@ -101,6 +102,7 @@ impl Channel {
         state.has_reader = true;
         let earlier = state.waker.take();
         let reader = Reader(state.reader);
+        // Unlocked before waking: the woken task takes the lock at once.
         drop(state);
         if let Some(earlier) = earlier {
             earlier.wake();
@@ -111,6 +113,7 @@ impl Channel {
     /// Ends the reading of one reader. The messages stay for the next one.
     pub(super) fn detach(&self, reader: Reader) {
         let mut state = self.state();
+        // A replaced reader must not detach its successor.
         if state.reader == reader.0 {
             state.has_reader = false;
             state.waker = None;
@@ -127,6 +130,7 @@ impl Channel {
         if state.reader != reader.0 || state.is_closed {
             return Poll::Ready(None);
         }
+        // What waits comes before the end: a finished channel is read to its last message.
         if let Some(next) = state.take_next(self.bounds) {
             return Poll::Ready(Some(next));
         }
@@ -162,6 +166,7 @@ impl Channel {
     /// Adds the last message, whatever waits before it, and ends the channel.
     pub(super) fn finish(&self, message: Option<Bytes>) {
         let mut state = self.state();
+        // The bounds are not checked: without its answer a request would never end.
         if let Some(message) = message
             && !state.is_closed
             && !state.is_ended
@@ -212,6 +217,7 @@ impl State {
         let number = self
             .before
             .saturating_add(u64::try_from(self.read).unwrap_or(u64::MAX));
+        // Old messages are forgotten here: nothing else bounds what is kept.
         while self.read > bounds.kept || self.read_bytes > bounds.kept_bytes {
             let Some(oldest) = self.messages.pop_front() else {
                 break;

@@ -126,6 +126,7 @@ impl EventStream {
             {
                 let message = ending.message.take();
                 self.ending = None;
+                // Dropping the work cancels it: its answer must not follow the last message.
                 self.work = None;
                 if message.is_some() {
                     self.channel.finish(message);
@@ -165,6 +166,7 @@ impl Drop for EventStream {
 /// The id of an event, as clients bring it back in `Last-Event-ID`.
 pub(super) fn parse_event_id(text: &str) -> Option<(u32, u64)> {
     let (stream, number) = text.split_once('-')?;
+    // `parse` would also take a sign, which no id of ours has.
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(stream) || !is_number(number) {
         return None;

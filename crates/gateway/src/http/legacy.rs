@@ -45,6 +45,7 @@ pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> Htt
             let _use = session.in_use();
             let outlet: Arc<dyn Outlet> = Arc::clone(&session.general) as _;
             session.client.handle(other, &outlet).await;
+            // 2025-11-25, transports: what is not a request is answered with 202 and no body.
             respond::empty(StatusCode::ACCEPTED)
         }
     }
@@ -76,6 +77,7 @@ async fn initialize(exchange: &Exchange<'_>, message: ClientMessage) -> HttpResp
         return respond::refusal(StatusCode::BAD_REQUEST, "the request was cancelled");
     };
     let mut response = respond::json(StatusCode::OK, reply.to_bytes());
+    // A refused handshake opens no session: the slot gives its room back.
     if reply.outcome.is_err() {
         return response;
     }
@@ -95,6 +97,7 @@ fn find(exchange: &Exchange<'_>) -> Result<Arc<Session>, HttpResponse> {
     let mut ids = exchange.head.headers.get_all(&SESSION_ID).iter();
     let id = match (ids.next(), ids.next()) {
         (Some(id), None) => id.as_bytes(),
+        // 2025-11-25, transports: a request without a session id is answered with 400.
         (None, _) => {
             let why = "Mcp-Session-Id is missing: send initialize first";
             return refuse(RefusalReason::Session, StatusCode::BAD_REQUEST, why);
@@ -115,6 +118,7 @@ fn find(exchange: &Exchange<'_>) -> Result<Arc<Session>, HttpResponse> {
         }
         !has_missed
     });
+    // 2025-11-25, transports: 404 tells the client to begin a new session.
     let Some(session) = session else {
         let why = "the session does not exist, or has ended: send initialize again";
         return refuse(RefusalReason::Session, StatusCode::NOT_FOUND, why);
@@ -144,6 +148,7 @@ fn find(exchange: &Exchange<'_>) -> Result<Arc<Session>, HttpResponse> {
 fn work(session: &Arc<Session>, channel: &Arc<Channel>, request: ClientRequest) -> Work {
     let (session, outlet) = (Arc::clone(session), Arc::clone(channel));
     Box::pin(async move {
+        // Held by the work and not by the response: the work survives a broken connection.
         let _use = session.in_use();
         let outlet: Arc<dyn Outlet> = outlet;
         let message = ClientMessage::Request(request);
@@ -179,6 +184,7 @@ async fn respond_with(
 ) -> HttpResponse {
     let limits = exchange.limits();
     let tasks = &exchange.shared.tasks;
+    // 2025-11-25, transports: a broken connection does not cancel the request.
     let detached: Work = Box::pin(Detached::new(work, channel, tasks));
     match first(detached, channel, limits.stream_after).await {
         First::Answer(Some(answer)) if !channel.has_waiting() => {
@@ -192,6 +198,7 @@ async fn respond_with(
         // Dropped, the work goes on in a task of its own, and finishes the channel.
         First::Other(work) => drop(work),
     }
+    // Kept before the response goes out: the client may lose it and resume at once.
     session.keep(channel, limits.replay_streams);
     let Ok(reader) = channel.attach(None) else {
         return respond::refusal(StatusCode::INTERNAL_SERVER_ERROR, "the stream has ended");
@@ -292,6 +299,7 @@ pub(super) async fn post_batch(exchange: &Exchange<'_>, text: &str) -> HttpRespo
             }
         }
     }
+    // 2025-03-26, transports: a batch without requests is answered with 202.
     if parts.is_empty() {
         return respond::empty(StatusCode::ACCEPTED);
     }
@@ -327,6 +335,7 @@ pub(super) fn open_stream(exchange: &Exchange<'_>) -> HttpResponse {
             .map(|reader| (Arc::clone(&session.general), reader)),
         Some(id) => {
             let id = str::from_utf8(id).ok().and_then(parse_event_id);
+            // 2025-11-25, transports: only messages of the stream that broke are sent again.
             id.and_then(|(stream, number)| {
                 let channel = session.stream(stream)?;
                 let reader = channel.attach(Some(number)).ok()?;

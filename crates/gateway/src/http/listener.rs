@@ -85,6 +85,7 @@ impl HttpListener {
             #[cfg(unix)]
             Kind::Unix { listener, .. } => {
                 let (stream, _) = listener.accept().await?;
+                // Before a byte is read: the socket may have been open to others for a moment.
                 unix::check_peer(&stream)?;
                 Ok(Accepted::Unix(stream))
             }

@@ -109,6 +109,7 @@ impl ModernClients {
             }),
         });
         let mut all = lock();
+        // Looked up again: another request may have made it meanwhile.
         if let Some(known) = known(&all) {
             return Ok(known);
         }
@@ -165,6 +166,7 @@ impl ModernClient {
     fn marks(&self, exchange: &Exchange<'_>, tool: &str) -> Option<Arc<[Mark]>> {
         {
             let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+            // Marks of earlier definitions could demand headers that the tool no longer has.
             if marks.changes.has_changed().unwrap_or(true) {
                 marks.changes.borrow_and_update();
                 marks.by_tool.clear();
@@ -173,6 +175,7 @@ impl ModernClient {
                 return Some(Arc::clone(known));
             }
         }
+        // Schemas are searched without the lock: they can be large.
         let offers = &exchange.shared.gateway.0.offers;
         let handle = offers
             .current(exchange.identity, &exchange.scope)?
@@ -252,6 +255,7 @@ pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> Htt
         Ok(params) => Said::of(&request.method, params),
         Err(_) => Said::search(&request),
     };
+    // The envelope before the client: a request that is refused takes no place.
     if let Err(error) = check_envelope(exchange, &request, &said) {
         return refuse(exchange, request, error);
     }
@@ -362,6 +366,7 @@ async fn answer(
     let shared = exchange.shared;
     let channel = Channel::new(0, bounds(limits), &shared.counters);
     let is_listen = request.method == "subscriptions/listen";
+    // Made before the work takes the request: the last message needs its id.
     let ending = is_listen.then(|| Ending {
         draining: Box::pin(shared.draining.clone().cancelled_owned()),
         message: Some(end_of_listen(&request)),

@@ -49,6 +49,7 @@ pub(super) fn open(exchange: &Exchange<'_>) -> HttpResponse {
         sessions: Arc::clone(&shared.sessions),
         id: session.id,
     };
+    // 2024-11-05, transports: the address for messages is the first event.
     let events = EventStream::new(general, reader, limits.keep_alive)
         .of_session(session.in_use(), false)
         .starting_with(events::endpoint(&address))

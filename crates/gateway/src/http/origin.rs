@@ -101,6 +101,7 @@ impl AllowList {
             return Err(OriginRefusal::ForeignHost);
         }
         let mut origins = headers.get_all(ORIGIN).iter();
+        // 2025-11-25, transports: a foreign `Origin` is refused; other programs send none.
         match (origins.next(), origins.next()) {
             (None, _) => Ok(None),
             (Some(origin), None) if self.is_our_origin(origin, host, peer) => Ok(Some(origin)),

@@ -79,10 +79,12 @@ impl HttpService {
             };
             let (service, acceptor) = (self.clone(), acceptor.clone());
             connections.spawn(async move {
+                // Held as long as the connection, so that the bound counts what is open.
                 let _permit = permit;
                 service.connection(accepted, acceptor).await;
             });
         }
+        // Closed before the drain, so that new clients fail at once instead of waiting.
         drop(listener);
         self.drain(connections).await;
         Ok(())
@@ -182,6 +184,7 @@ impl HttpService {
         tokio::time::timeout(shared.limits().drain, finish)
             .await
             .ok();
+        // Connections before sessions: none may use a session that is ending.
         connections.shutdown().await;
         let mut ending = JoinSet::new();
         for session in shared.sessions.remove_all() {

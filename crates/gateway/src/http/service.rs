@@ -244,6 +244,7 @@ async fn route<B: Body>(
     if head.method == Method::OPTIONS {
         return respond::options(route.methods(), &head.headers, origin);
     }
+    // Before authentication: health checks have no token.
     match route {
         Route::Health => return respond::text(StatusCode::OK, "ok\n"),
         Route::Ready if shared.draining.is_cancelled() => {
@@ -320,6 +321,7 @@ async fn read_message<B: Body>(
         let why = "bodies must not be compressed";
         return bad_head(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
     }
+    // 2025-11-25, transports: a client must accept both types.
     // Fast path: nearly all clients write it in this way.
     let usual = headers.get(ACCEPT).map(HeaderValue::as_bytes);
     let accepts_all = usual == Some(USUAL_ACCEPT)
@@ -355,6 +357,7 @@ async fn post(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
         return legacy::post_batch(exchange, text).await;
     }
     match exchange.parse(text) {
+        // Before `is_modern`, which takes every `initialize` for a legacy one.
         Ok(ClientMessage::Request(request)) if request.is_modern_initialize() => {
             modern::post(exchange, ClientMessage::Request(request)).await
         }

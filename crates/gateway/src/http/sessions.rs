@@ -101,6 +101,7 @@ impl Session {
     /// A number for the stream of a request.
     pub(super) fn next_stream(&self) -> u32 {
         let mut streams = self.streams();
+        // 0 is the stream that belongs to no request, so numbers begin at 1.
         streams.last = streams.last.wrapping_add(1).max(1);
         streams.last
     }
@@ -147,6 +148,7 @@ impl Session {
 
 impl Drop for SessionUse {
     fn drop(&mut self) {
+        // Touched before the count drops: a sweep in between would see an old time and end it.
         self.0.touch();
         self.0.uses.fetch_sub(1, Ordering::AcqRel);
     }
@@ -222,6 +224,7 @@ impl Sessions {
     ) -> Option<Arc<Session>> {
         let state = self.state();
         let session = state.open.get(&id)?;
+        // The id alone opens nothing: it may have leaked.
         let is_theirs = *session.principal == *identity.principal()
             && session.client.acts_as(identity.caller())
             && session.scope == *scope;
@@ -238,13 +241,16 @@ impl Sessions {
                 return None;
             }
             state.searched = Some(Instant::now());
+            // Unlocked: ending idle sessions takes the same lock.
             drop(state);
             self.end_idle(self.idle_when_full);
             state = self.state();
+            // Checked again: another request may have taken the room meanwhile.
             if !self.has_room(&state, principal) {
                 return None;
             }
         }
+        // Counted before the session exists: those that open at once share the bound.
         state.count += 1;
         *state.counts.entry(Arc::clone(principal)).or_default() += 1;
         drop(state);
@@ -296,6 +302,7 @@ impl Sessions {
                 ended.push(session);
             }
         }
+        // Ended without the lock: it can take time, and other requests need the registry.
         drop(state);
         for session in ended {
             self.counters.expired();
@@ -308,6 +315,7 @@ impl Sessions {
         if self.is_swept.swap(true, Ordering::AcqRel) {
             return;
         }
+        // Weak: the search must not keep a service alive that is gone.
         let sessions = Arc::downgrade(self);
         let pause = (self.idle / 4).clamp(SWEEPS.0, SWEEPS.1);
         tokio::spawn(async move {
@@ -366,6 +374,7 @@ impl Slot {
         state.open.insert(session.id, Arc::clone(&session));
         drop(state);
         sessions.start_sweeping();
+        // Only now: until here, dropping the slot gives the room back.
         self.is_used = true;
         Some(session)
     }

@@ -35,6 +35,7 @@ impl<S> Socket<S> {
             self.stalled = None;
             return written;
         }
+        // Started once: otherwise each poll would move the deadline.
         let patience = self.patience;
         let clock = self
             .stalled

@@ -60,6 +60,7 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other("the token file is a symbolic link"));
     }
     let file = File::open(path)?;
+    // Checked on the open file: the path may lead elsewhere by now.
     check(&file)?;
     let mut text = String::new();
     file.take(FILE_BYTES).read_to_string(&mut text)?;
@@ -84,6 +85,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
         .and_then(|()| file.sync_all())
         // Unlike renaming, linking never replaces a file.
         .and_then(|()| fs::hard_link(&draft, path));
+    // The draft goes in any case: it has the token in it.
     fs::remove_file(&draft)?;
     written
 }

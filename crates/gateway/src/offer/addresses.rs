@@ -128,6 +128,7 @@ impl Addresses {
             let Some(rank) = template.matcher.rank(uri) else {
                 continue;
             };
+            // With equal ranks of two servers it is unclear, and neither gets the address.
             best = match best {
                 Some((better, other, is_clear)) if better > rank => Some((better, other, is_clear)),
                 Some((equal, other, is_clear)) if equal == rank => {

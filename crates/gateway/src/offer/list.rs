@@ -42,6 +42,7 @@ impl PreparedList {
             page.push(']');
             pages.push(array(&page));
         }
+        // An empty list still has a page: the result must have its member.
         if pages.is_empty() {
             pages.push(array("[]"));
         }

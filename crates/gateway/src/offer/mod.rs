@@ -170,6 +170,7 @@ impl Offers {
 
     fn content(&self, caller: &Caller, scope: &Scope) -> Option<Arc<Content>> {
         let key = (caller.clone(), scope.clone());
+        // The table is not held: making contents takes time, and other callers need it.
         let known = self.slots().get(&key).cloned();
         let slot = known.clone().unwrap_or_default();
         let used = self.uses.fetch_add(1, Ordering::Relaxed);
@@ -182,6 +183,7 @@ impl Offers {
         }
         let made = Arc::new(self.make(caller, scope)?);
         *content = Some(Arc::clone(&made));
+        // Unlocked before the table is taken: the two locks are never held together.
         drop(content);
         // Only what exists is kept: names that clients make up cost nothing.
         if known.is_none() {
@@ -232,6 +234,7 @@ impl Offer {
     pub(crate) fn page(&self, list: List, cursor: Option<&str>) -> Result<Page, BadCursor> {
         let (seal, principal, scope) = (&self.seal, &self.principal, &self.scope);
         let open = |cursor| cursor::open(seal, principal, list, scope, cursor).ok_or(BadCursor);
+        // The cursor before `give`: a wrong one must not fix the forms of addresses.
         let after = cursor.map(open).transpose()?;
         self.projections.give(&self.content.catalog);
         let (items, next) = self.content.list(list).page(after.as_deref());

@@ -125,6 +125,7 @@ impl ProjectionTable {
         // 2. A form for each new one. What was assigned before stays, whatever collides with it now.
         for (server, address) in listed {
             let key = (server.clone(), Arc::from(address));
+            // Bounded: servers choose how many addresses they list.
             if self.forms.contains_key(&key) || self.forms.len() >= self.most {
                 continue;
             }

@@ -126,6 +126,7 @@ impl<'a> Edits<'a> {
     /// The text with all parts replaced.
     pub(super) fn text(mut self) -> String {
         let text = self.whole.as_str();
+        // Sorted by place: edits are collected in another order than the text has.
         self.edits.sort_by_key(|(range, _)| range.start);
         let (mut out, mut at) = (String::with_capacity(text.len() + 64), 0);
         for (range, new) in &self.edits {

@@ -132,6 +132,7 @@ impl Ask {
         let member = |name: &str| answer.get(name);
         match self.kind {
             AskKind::Form { .. } => {
+                // 2025-11-25, elicitation: an answer accepts, declines or cancels.
                 let action = member("action").and_then(Value::as_str);
                 action.is_some_and(|action| ["accept", "decline", "cancel"].contains(&action))
             }

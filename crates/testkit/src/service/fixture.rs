@@ -40,6 +40,7 @@ impl Connection {
                     return reply.finish(Ok(result)).await;
                 }
                 let token = progress_token(params);
+                // In a task: the connection must read a cancellation meanwhile.
                 self.spawn(reply.id.clone(), async move {
                     run(steps, context, token.as_ref(), &reply.client).await;
                     reply.finish(Ok(result)).await;
@@ -53,6 +54,7 @@ impl Connection {
                 self.ask(context, asking, params, reply, worded).await;
             }
             Behaviour::Toggle(kind) => {
+                // Changed before it is announced: a client that lists at once sees the change.
                 self.service().toggle(kind);
                 self.tell_everybody(Change::List(kind.list())).await;
                 let outcome = Outcome::text(format!("changed the list of {}", kind.list()));
@@ -90,6 +92,7 @@ impl Connection {
         worded: impl FnOnce(Result<String, String>) -> Result<JsonObject, Failure> + Send + 'static,
     ) {
         let complete = move |members| context.complete(members, Keep::Unsaid);
+        // A modern question is the answer itself, so nothing waits for the client.
         if context.modern() {
             let turn = asking.turn(context, params, &self.service().seal);
             let answer = turn.and_then(|turn| match turn {
@@ -136,6 +139,7 @@ async fn run(steps: &[ScriptStep], context: Context, token: Option<&Value>, clie
                 let params = json!({"progressToken": token, "progress": progress, "total": 100});
                 client.notify("notifications/progress", Some(&params)).await;
             }
+            // 2025-11-25, progress: without a token there is nothing to report on.
             (ScriptStep::Progress(_), None) => {}
         }
     }

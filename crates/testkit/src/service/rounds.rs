@@ -38,6 +38,7 @@ impl Asking {
         seal: &RandomState,
     ) -> Result<Turn, Failure> {
         let responses = object(params, "inputResponses")?;
+        // The state before the answers: it says which round they belong to.
         let mut progress = match params.get("requestState") {
             Some(_) => self.open(string(params, "requestState")?, seal)?,
             None => RequestState::default(),
@@ -65,6 +66,7 @@ impl Asking {
             }
             missing = self.asks(context, progress.round);
         }
+        // Checked before asking: a client is never asked what it did not declare.
         self.check_declared(context, &missing)?;
         let requests = missing.into_iter().map(|ask| {
             let params = ask.params(context.features().dialect);
@@ -78,6 +80,7 @@ impl Asking {
             "inputRequests".to_owned(),
             Value::Object(requests.collect()),
         );
+        // Sealed last: the state carries the answers of this round too.
         if self.is_sealed {
             body.insert("requestState".to_owned(), self.seal(&progress, seal).into());
         }
@@ -120,6 +123,7 @@ impl Asking {
     fn open(&self, text: &str, seal: &RandomState) -> Result<RequestState, Failure> {
         let opened = || {
             let (mark, state) = text.split_once('.')?;
+            // The mark before the content: nothing of a forged state is read.
             if mark != format!("{:016x}", seal.hash_one(state)) {
                 return None;
             }
