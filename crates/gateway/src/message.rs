@@ -132,10 +132,10 @@ impl ClientRequest {
     pub(crate) fn is_modern_initialize(&self) -> bool {
         self.method == "initialize"
             && self.modern_version().is_some()
-            && !self
+            && self
                 .params
                 .as_ref()
-                .is_some_and(|it| it.member("protocolVersion").is_some())
+                .is_none_or(|it| it.member("protocolVersion").is_none())
     }
 
     /// The name that the header `Mcp-Name` must repeat.

@@ -30,7 +30,7 @@ fn compare(era: Era, mut direct: Wire, mut through: Wire) {
     for (number, shape) in (1..).zip(shapes) {
         let number = json!({"number": number});
         let expected = direct.call("shape", &number);
-        assert!(expected == *shape, "{number}: {:.200}", shape);
+        assert!(expected == *shape, "{number}: {shape:.200}");
         let got = through.call("shape", &number);
         assert!(got == expected, "{number}: {expected:.200}\n{got:.200}");
     }

@@ -99,7 +99,7 @@ impl Addresses {
             return Some(known);
         }
         // 3. One that a template makes. 4. One that only one server can have.
-        match self.from_template(uri) {
+        match self.match_templates(uri) {
             Some(made) => made,
             None => self.unlisted(uri),
         }
@@ -122,7 +122,7 @@ impl Addresses {
     }
 
     /// The resource that the best template makes; `Some(None)` if two servers have equally good ones.
-    fn from_template(&self, uri: &str) -> Option<Option<OfferedResource>> {
+    fn match_templates(&self, uri: &str) -> Option<Option<OfferedResource>> {
         let mut best: Option<((usize, usize), &OfferedTemplate, bool)> = None;
         for template in &self.matchers {
             let Some(rank) = template.matcher.rank(uri) else {
