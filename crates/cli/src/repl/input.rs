@@ -69,7 +69,10 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
                 return Ok(Input::Said(text));
             }
             let words = ["switchboard", "help"].iter().chain(rest).copied();
-            clap_message(Cli::try_parse_from(words).err())
+            match Cli::try_parse_from(words) {
+                Err(error) => message_without_tips(error),
+                Ok(_) => Input::Nothing,
+            }
         }
         ["/mcp"] | ["/mcp", "help"] => Input::Mcp,
         ["/mcp", rest @ ..] => match Slash::try_parse_from(rest) {
@@ -90,16 +93,22 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
 fn clap_message(error: Option<clap::Error>) -> Input {
     let text = error.map(|error| error.to_string()).unwrap_or_default();
     let text = text.replace("Usage: switchboard ", "Usage: ");
-    // What is similar enough to be meant is proposed before it comes here.
-    let is_tip = |line: &&str| line.trim_start().starts_with("tip: ");
-    let lines: Vec<&str> = text.lines().filter(|line| !is_tip(line)).collect();
-    let text = format!("{}\n", lines.join("\n")).replace("\n\n\n", "\n\n");
     let text = text.replace("Usage: [COMMAND]\n\n", "");
     let text = text.replace(
         "For more information, try '--help'.",
         "`help` lists the commands.",
     );
     Input::Said(text.replace("'switchboard ", "'"))
+}
+
+/// Returns clap's message without its tips: a command that is similar enough to be meant was proposed before.
+fn message_without_tips(error: clap::Error) -> Input {
+    let Input::Said(text) = clap_message(Some(error)) else {
+        return Input::Nothing;
+    };
+    let is_tip = |line: &&str| line.trim_start().starts_with("tip: ");
+    let lines: Vec<&str> = text.lines().filter(|line| !is_tip(line)).collect();
+    Input::Said(format!("{}\n", lines.join("\n")).replace("\n\n\n", "\n\n"))
 }
 
 /// Parses words as a command of the command line.
@@ -114,7 +123,7 @@ pub(super) fn verb(words: &[&str]) -> Input {
                 let command = command.trim_start_matches("switchboard ");
                 Input::Said(format!("{title}\n  did you mean `{command}`?\n"))
             }
-            None => clap_message(Some(error)),
+            None => message_without_tips(error),
         },
     }
 }
