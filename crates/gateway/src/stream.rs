@@ -62,7 +62,7 @@ impl Gateway {
         if self.0.offers.current(&identity, &scope).is_none() {
             return Err(GatewayError::Profile {
                 name: scope.to_string(),
-                why: "there is none of that name".to_owned(),
+                why: "no profile or server has that name".to_owned(),
             });
         }
         let limits = &self.0.options.limits;

@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_new_crate_has_to_be_given_a_rule() {
-        let found = judge("switchboard-gateway", "");
+        let found = judge("switchboard-new", "");
         assert!(
             found.concat().contains("say what it may depend on"),
             "{found:?}"

@@ -51,7 +51,7 @@ pub(crate) struct Serve {
     /// Serve without a token, on loopback only.
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     pub(crate) no_auth: bool,
-    /// File of the token; made if there is none. Without it the file is in the state folder.
+    /// File of the token, made if it does not exist. Without it the file is in the state folder.
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
     /// Also accept this `Host`.

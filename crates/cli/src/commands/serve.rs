@@ -390,7 +390,7 @@ impl Serving<'_> {
             let path = args.token_file.clone();
             let path = path.or_else(|| state::gateway_token(&self.hosting.environment));
             let path = path.ok_or_else(|| Report::usage("no home is known: give --token-file"))?;
-            let file = TokenFile::open(&path).map_err(|error| {
+            let file = TokenFile::read_or_make(&path).map_err(|error| {
                 let title = "the token file cannot be used";
                 Report::new(Exit::Configuration, "configuration", title)
                     .fact("the system says", error.to_string())

@@ -153,7 +153,7 @@ impl Meta {
 /// Reads a log level.
 pub(super) fn log_level(level: &Raw) -> Result<LogLevel, RpcError> {
     let known = level.as_text().and_then(|level| level.parse().ok());
-    known.ok_or_else(|| invalid("the log level is none of the eight that there are"))
+    known.ok_or_else(|| invalid("the log level is not one of the eight of the protocol"))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! use switchboard_gateway::http::{HttpAuth, HttpListener, HttpOptions, TokenFile};
 //!
 //! # async fn serve(gateway: Gateway) -> Result<(), Box<dyn std::error::Error>> {
-//! let token = TokenFile::open("/home/me/.local/state/switchboard/gateway-token".as_ref())?;
+//! let token = TokenFile::read_or_make("/home/me/.local/state/switchboard/gateway-token".as_ref())?;
 //! let service = gateway.http(HttpOptions::new(HttpAuth::Token(token.token))?)?;
 //! let listener = HttpListener::tcp("127.0.0.1:8808".parse()?).await?;
 //! service.serve(listener, std::future::pending()).await?;

@@ -24,7 +24,7 @@ impl TokenFile {
     /// # Errors
     /// Fails if the file cannot be read or written, another user could have read or written it, or it has
     /// no token.
-    pub fn open(path: &Path) -> Result<Self, GatewayError> {
+    pub fn read_or_make(path: &Path) -> Result<Self, GatewayError> {
         match read(path) {
             Ok(text) => Ok(Self {
                 token: Token::new(text.trim())?,
@@ -122,14 +122,14 @@ mod tests {
     fn a_token_is_made_once_and_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state/token");
-        let made = TokenFile::open(&path).unwrap();
+        let made = TokenFile::read_or_make(&path).unwrap();
         let text = made.new_text.unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap().trim(), text);
         assert_eq!(
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o600
         );
-        let read = TokenFile::open(&path).unwrap();
+        let read = TokenFile::read_or_make(&path).unwrap();
         assert!(read.new_text.is_none() && read.token == made.token);
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     }
@@ -138,12 +138,12 @@ mod tests {
     fn a_token_file_that_others_can_read_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
-        TokenFile::open(&path).unwrap();
+        TokenFile::read_or_make(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(TokenFile::open(&path).is_err());
+        assert!(TokenFile::read_or_make(&path).is_err());
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(TokenFile::open(&link).is_err());
+        assert!(TokenFile::read_or_make(&link).is_err());
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         write(&path, "short").unwrap();
-        assert!(TokenFile::open(&path).is_err());
+        assert!(TokenFile::read_or_make(&path).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "short\n");
     }
 }

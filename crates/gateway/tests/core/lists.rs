@@ -156,6 +156,6 @@ async fn a_scope_that_does_not_exist_is_an_error() {
     let error = front.end().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "profile \"none\": there is none of that name"
+        "profile \"none\": no profile or server has that name"
     );
 }
