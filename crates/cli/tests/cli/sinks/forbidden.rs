@@ -100,6 +100,9 @@ const OWN: [&str; 25] = [
     "8",
 ];
 
+/// Columns of the narrowest terminal that the tests have.
+const COLUMNS: usize = 80;
+
 /// Takes the program's own sequences off what was written to a terminal. What the attacks use is none
 /// of them, so that a sequence of theirs is found.
 pub(super) fn without_own(written: &str) -> String {
@@ -109,8 +112,12 @@ pub(super) fn without_own(written: &str) -> String {
         let (head, tail) = rest.split_at(at);
         out.push_str(head);
         if let Some(behind) = tail.strip_prefix('\r') {
-            // It goes back to write over what is there, or ends a line.
-            let is_own = behind.is_empty() || behind.starts_with(['\n', '\r', '\u{1b}']);
+            // It goes back to write over what is there, or ends a line. The line editor also blanks a whole
+            // line of the terminal before it prints something in place of the prompt.
+            let blanks = behind.len() - behind.trim_start_matches(' ').len();
+            let is_own = behind.is_empty()
+                || behind.starts_with(['\n', '\r', '\u{1b}'])
+                || (blanks >= COLUMNS && behind[blanks..].starts_with('\r'));
             if !is_own {
                 out.push('\r');
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard_wire::{Era, Listen, ListenParams, LogLevel, SubscriptionFilter, code};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::lists::{Kinds, read_lists};
@@ -41,11 +41,7 @@ enum ReadReason {
 impl Connection {
     /// Follows a connection until it ends.
     pub(super) async fn follow(self, keeper: Weak<CatalogKeeper>, stop: CancellationToken) {
-        let Self {
-            member,
-            session,
-            number,
-        } = &self;
+        let Self { member, number, .. } = &self;
         // Wait until the end of the previous connection was reported: that marks its items stale,
         // which must not happen after the lists of this connection are read.
         let _turn = member.listing.turn.lock().await;
@@ -54,7 +50,7 @@ impl Connection {
         let reason = tokio::select! {
             () = self.keep_fresh(&keeper) => None,
             () = self.keep(&keeper) => None,
-            reason = session.closed() => Some(reason),
+            reason = self.closed(&keeper) => Some(reason),
             () = member.gone.cancelled() => None,
             () = stop.cancelled() => None,
         };
@@ -68,6 +64,16 @@ impl Connection {
         if let (Some(reason), Some(keeper)) = (reason, keeper.upgrade()) {
             self.report_loss(&keeper, &reason);
         }
+    }
+
+    /// Waits for the end of the connection, and for the lists that were being read: they fail with the reason of
+    /// the end, which says more than that the connection is gone.
+    async fn closed(&self, keeper: &Weak<CatalogKeeper>) -> Arc<CloseReason> {
+        let reason = self.session.closed().await;
+        if let Some(most) = keeper.upgrade().map(|it| it.options.host_limits.unrest) {
+            drop(timeout(most, self.member.listing.caught_up()).await);
+        }
+        reason
     }
 
     /// Reports that the connection is gone, and marks its items as stale.
