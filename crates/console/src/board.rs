@@ -1,6 +1,6 @@
 //! Progress lines on stderr, drawn at the bottom of the terminal and removed without a trace.
 //!
-//! There is one terminal, so the [`BOARD`] is shared by the whole program. Output is printed [`around`] the
+//! There is one terminal, so the board is shared by the whole program. Output is printed [`around`] the
 //! lines; a question removes them with [`pause`] until it is answered.
 
 use std::io::{self, IsTerminal as _};
