@@ -10,7 +10,7 @@ use super::respond::Respond;
 
 /// Takes the notifications of one call, in the order in which they arrive and before the call's result.
 ///
-/// Called by the reading task, so it must not block; [`call_queue`](super::call_queue) makes a bounded
+/// Called by the reading task, so it must not block; `call_queue` makes a bounded
 /// one.
 pub trait CallSink: Send + Sync {
     /// Takes the parameters of a progress notification, as the server wrote them; also those of one that

@@ -35,7 +35,7 @@ use crate::scope::Scope;
 
 /// The gateway over HTTP, as a service of tower. Clones share everything.
 ///
-/// [`HttpService::serve_tcp`] and [`HttpService::serve_unix`] serve it themselves. A program that serves it
+/// [`HttpService::serve`] serves it itself. A program that serves it
 /// with a server of its own puts the [`Peer`] of each connection into the extensions of its requests; without
 /// it a request is taken for one from loopback.
 #[derive(Clone)]

@@ -1,10 +1,10 @@
 //! Connections of single clients, for a program that offers a host to many of them.
 //!
 //! Lists, policy, pins, events and the audit are those of the host; only the connection that a use goes
-//! over depends on the client. [`sharing`](self::sharing) has the rule for each server: shared by all
-//! clients, or one connection for each. A connection of a client ([`own`](self::own)) is made from the
+//! over depends on the client. `sharing` has the rule for each server: shared by all
+//! clients, or one connection for each. A connection of a client (`own`) is made from the
 //! same admitted server, with the client's own handler of questions, when it is first used. It ends when
-//! it is idle, with its client, its server or the host. [`levels`](self::levels) has the log level that
+//! it is idle, with its client, its server or the host. `levels` has the log level that
 //! clients want together.
 
 mod levels;
