@@ -112,12 +112,16 @@ pub(super) fn without_own(written: &str) -> String {
         let (head, tail) = rest.split_at(at);
         out.push_str(head);
         if let Some(behind) = tail.strip_prefix('\r') {
-            // It goes back to write over what is there, or ends a line. The line editor also blanks a whole
-            // line of the terminal before it prints something in place of the prompt.
+            // The line editor blanks a whole line of the terminal before it prints something in place of the prompt.
             let blanks = behind.len() - behind.trim_start_matches(' ').len();
-            let is_own = behind.is_empty()
-                || behind.starts_with(['\n', '\r', '\u{1b}'])
-                || (blanks >= COLUMNS && behind[blanks..].starts_with('\r'));
+            if blanks >= COLUMNS
+                && let Some(after) = behind[blanks..].strip_prefix('\r')
+            {
+                rest = after;
+                continue;
+            }
+            // It goes back to write over what is there, or ends a line.
+            let is_own = behind.is_empty() || behind.starts_with(['\n', '\r', '\u{1b}']);
             if !is_own {
                 out.push('\r');
             }
