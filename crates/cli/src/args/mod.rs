@@ -39,9 +39,17 @@ Examples:
   switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin
   switchboard tools --url https://example.com/mcp -H \"Authorization: Bearer TOKEN\"";
 
+/// The version and the platform that the program is built for.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("SWITCHBOARD_TARGET"),
+    ")"
+);
+
 /// List and call the tools of Model Context Protocol (MCP) servers, and find out why one does not start.
 #[derive(Debug, Parser)]
-#[command(name = "switchboard", version, after_help = EXAMPLES)]
+#[command(name = "switchboard", version, long_version = VERSION, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

@@ -20,8 +20,18 @@ fn alone_it_shows_what_can_be_done() {
 
 #[test]
 fn help_and_version_are_results() {
-    let version = format!("switchboard {}\n", env!("CARGO_PKG_VERSION"));
-    assert_eq!(switchboard(&["--version"]), said(0, &version, ""));
+    let version = concat!("switchboard ", env!("CARGO_PKG_VERSION"));
+    assert_eq!(switchboard(&["-V"]), said(0, &format!("{version}\n"), ""));
+    // With the platform, which a report about a download needs.
+    let long = switchboard(&["--version"]);
+    assert_eq!((long.code, long.stderr.as_str()), (Some(0), ""));
+    let platform = long.stdout.trim_end().strip_prefix(version);
+    let platform = platform.and_then(|text| text.strip_prefix(" (")?.strip_suffix(')'));
+    assert!(
+        platform.is_some_and(|name| name.starts_with(std::env::consts::ARCH)),
+        "{}",
+        long.stdout
+    );
     let help = switchboard(&["--help"]);
     assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""));
     assert!(
