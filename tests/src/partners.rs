@@ -290,6 +290,43 @@ pub fn python_v2_gateway_client(mode: &str, target: &str) -> Launch {
     script("mcp2", "client_gateway_v2.py").arg(target).arg(mode)
 }
 
+/// The same on fastmcp 4.1, in the `mode` that it calls so.
+#[must_use]
+pub fn fastmcp_gateway_client(mode: &str, target: &str) -> Launch {
+    script("fastmcp", "client_gateway_fastmcp.py")
+        .arg(target)
+        .arg(mode)
+}
+
+/// A client on a TypeScript SDK, made by a script of `tests/partners/node`, with what the gateway puts before names.
+#[must_use]
+pub fn typescript_client(name: &str, target: &str, mode: &str, prefix: &str) -> Launch {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("partners/node");
+    Launch::program("node")
+        .arg(utf8(&folder.join(name)))
+        .arg(utf8(&installed(Path::new("npm/node_modules"))))
+        .arg(target)
+        .arg(mode)
+        .arg(prefix)
+}
+
+/// The command line of the official Inspector.
+#[must_use]
+pub fn inspector() -> Launch {
+    command_line("@modelcontextprotocol/inspector/clients/launcher/build/index.js").arg("--cli")
+}
+
+/// The command line mcporter.
+#[must_use]
+pub fn mcporter() -> Launch {
+    command_line("mcporter/dist/cli.js")
+}
+
+fn command_line(entry: &str) -> Launch {
+    let entry = Path::new("clients/node_modules").join(entry);
+    Launch::program(node_beside("clients-node")).arg(utf8(&installed(&entry)))
+}
+
 /// Starts a server of the fleet from npm; `entry` is the file below `node_modules` that its package
 /// declares to be its program. Some of them need a newer Node than the machine may have.
 #[must_use]
@@ -309,9 +346,16 @@ pub fn fleet_python(venv: &str, program: &str) -> Launch {
     Launch::program(installed(Path::new(&inside)))
 }
 
-/// The Node that was installed beside the partners, which is the case where the machine's own is too old.
+/// The Node for partners that do not run on every version.
 fn newer_node() -> PathBuf {
-    let modules = folder(std::env::var_os(VARIABLE).as_deref()).join("node/node_modules");
+    node_beside("node")
+}
+
+/// The Node that was installed beside the partners, which is the case where the machine's own is too old.
+fn node_beside(name: &str) -> PathBuf {
+    let modules = folder(std::env::var_os(VARIABLE).as_deref())
+        .join(name)
+        .join("node_modules");
     let name = if cfg!(windows) { "node.exe" } else { "node" };
     let packages = std::fs::read_dir(modules).into_iter().flatten().flatten();
     let mut nodes = packages.map(|package| package.path().join("bin").join(name));

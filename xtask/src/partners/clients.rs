@@ -1,6 +1,6 @@
 //! Other people's clients for the command line, and the Node that they run on.
 //!
-//! Only the benchmark runs them, so only the benchmark installs them.
+//! The tests run them through our gateway, and the benchmark beside our own program.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -81,7 +81,7 @@ pub(crate) fn install() -> Result<(), String> {
     Ok(())
 }
 
-fn runs_on_our_node() -> bool {
+pub(super) fn runs_on_our_node() -> bool {
     tool::node_version().is_some_and(|version| version >= OLDEST)
 }
 

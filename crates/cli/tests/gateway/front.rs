@@ -17,10 +17,15 @@ pub(crate) struct Front(TempDir);
 impl Front {
     /// A gateway to these servers, which are the member `mcpServers` of its config.
     pub(crate) fn new(servers: &Value) -> Self {
+        Self::with(&json!({"mcpServers": servers}))
+    }
+
+    /// A gateway with this config.
+    pub(crate) fn with(config: &Value) -> Self {
+        let text = config.to_string();
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("config/switchboard");
         fs::create_dir_all(&config).unwrap();
-        let text = json!({"mcpServers": servers}).to_string();
         fs::write(config.join("mcp.json"), text).unwrap();
         Self(folder)
     }

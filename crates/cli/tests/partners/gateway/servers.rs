@@ -3,20 +3,13 @@
 use std::process::Command;
 
 use rmcp::model::CallToolRequestParams;
-use serde_json::{Map, Value, json};
-use switchboard_tests::partners::{self, Launch};
+use serde_json::{Value, json};
+use switchboard_tests::partners;
 use switchboard_tests::rmcp_client::{Opening, connect, connect_http, rmcp};
 
 use crate::front::{Front, OWN};
 
-use super::launch;
-
-/// The entry of a server in a config.
-fn entry(launch: &Launch) -> Value {
-    let env = launch.env.iter().cloned();
-    let env: Map<String, Value> = env.map(|(name, value)| (name, json!(value))).collect();
-    json!({"command": launch.program, "args": launch.args, "env": env})
-}
+use super::{entry, launch};
 
 /// The bundled server that fails in some way.
 fn failing(args: &[&str]) -> Value {
