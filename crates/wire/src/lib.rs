@@ -26,6 +26,7 @@ mod method;
 #[macro_use]
 mod page;
 
+mod argument_header;
 mod bytes;
 pub mod canonical;
 mod capabilities;
@@ -62,6 +63,8 @@ mod tools;
 mod unescape;
 mod version;
 
+#[doc(hidden)]
+pub use argument_header::argument_header;
 pub use capabilities::*;
 pub use check::Checked;
 pub use completion::*;

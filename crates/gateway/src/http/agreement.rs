@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
 use hyper::header::HeaderName;
-use switchboard_wire::{Raw, meta};
+use switchboard_wire::{Raw, argument_header, meta};
 
 use crate::client::Params;
 use crate::message::ClientRequest;
@@ -23,8 +23,6 @@ const MARK: &str = "x-mcp-header";
 const MARKS: usize = 128;
 /// Deepest property that is looked at.
 const DEPTH: usize = 64;
-/// The largest integer that every JSON reader represents exactly.
-const LARGEST: i64 = (1 << 53) - 1;
 /// The beginning and the end of a value that is encoded.
 const ENCODED: (&[u8], &[u8]) = (b"=?base64?", b"?=");
 
@@ -110,7 +108,7 @@ pub(super) fn check_arguments(
             Some(at?.member(name)).filter(Option::is_some)
         });
         let value = value.flatten().filter(|value| !value.is_null());
-        match value.as_ref().map(header_text) {
+        match value.as_ref().map(argument_header) {
             Some(Some(text)) => must_be(headers, &mark.header, &text)?,
             // An argument that no header can express, and that the schema does not allow either.
             Some(None) => {}
@@ -161,25 +159,6 @@ fn walk(schema: &Raw, path: &mut Vec<String>, found: &mut Vec<Mark>) {
         walk(&property, path, found);
         path.pop();
     }
-}
-
-/// A string, an integer or a boolean as a header has it.
-fn header_text(value: &Raw) -> Option<String> {
-    match value.as_str() {
-        text @ ("true" | "false") => Some(text.to_owned()),
-        _ if value.is_string() => value.as_text(),
-        text => integer(text).map(|number| number.to_string()),
-    }
-}
-
-/// Reads a JSON number that is an integer, however it is written: `7`, `7.0`, `70e-1`.
-fn integer(text: &str) -> Option<i64> {
-    let number = text.parse::<i64>().ok().or_else(|| {
-        let number = text.parse::<f64>().ok()?;
-        let whole = format!("{number:.0}").parse::<i64>().ok()?;
-        (number.fract() == 0.0).then_some(whole)
-    })?;
-    (-LARGEST..=LARGEST).contains(&number).then_some(number)
 }
 
 /// Compares a header with what the body says.

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustc_hash::FxHashMap;
-use switchboard_wire::{Raw, Tool};
+use switchboard_wire::{Raw, Tool, argument_header};
 
 use super::headers::is_token;
 
@@ -23,8 +23,6 @@ const PREFIX: &str = "Mcp-Param-";
 const MIRRORS: usize = 128;
 /// Maximum depth of a schema.
 const DEPTH: usize = 128;
-/// The largest integer that every JSON reader represents exactly.
-const LARGEST: i64 = (1 << 53) - 1;
 /// Keywords with data as their value, where the mark has no meaning.
 const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
 /// Keywords with a map from names to schemas as their value.
@@ -232,35 +230,13 @@ pub(crate) fn values(mirrors: &[Mirror], arguments: &Raw) -> Vec<(String, String
         for name in &mirror.path {
             at = at.member(name)?;
         }
-        let value = header_text(&at)?;
+        let value = argument_header(&at)?;
         Some((
             mirror.header_name.clone(),
             encode_value(&value).into_owned(),
         ))
     };
     mirrors.iter().filter_map(value).collect()
-}
-
-/// Writes a string, an integer or a boolean as a header value.
-fn header_text(value: &Raw) -> Option<String> {
-    match value.as_str() {
-        text @ ("true" | "false") => Some(text.to_owned()),
-        _ if value.is_string() => value.as_text(),
-        text => integer(text).map(|number| number.to_string()),
-    }
-}
-
-/// Parses a JSON number that is an integer, however it is written: `7`, `7.0`, `70e-1`.
-fn integer(text: &str) -> Option<i64> {
-    let number = text.parse::<i64>().ok().or_else(|| {
-        let number = text.parse::<f64>().ok()?;
-        // A larger float may stand for a different number than the one written.
-        let is_exact = number.fract() == 0.0 && number.abs() <= LARGEST as f64;
-        // An integer within 2^53, so nothing is cut off.
-        #[allow(clippy::cast_possible_truncation, reason = "checked in the line above")]
-        is_exact.then_some(number as i64)
-    })?;
-    (-LARGEST..=LARGEST).contains(&number).then_some(number)
 }
 
 /// Encodes a header value: verbatim, or in base64 if it would not survive.
