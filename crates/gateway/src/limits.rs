@@ -76,6 +76,9 @@ pub struct GatewayLimits {
     pub replay_events: usize,
     /// Most bytes of a stream over HTTP that are kept for a client that resumes it.
     pub replay_bytes: usize,
+    /// Most bytes of all streams over HTTP together. Over it nothing is kept for clients that resume, and nothing
+    /// waits for clients that are not connected.
+    pub replay_bytes_all: usize,
     /// Most streams of a session over HTTP that can be resumed.
     pub replay_streams: usize,
     /// Most messages in a batch of 2025-03-26.
@@ -132,6 +135,7 @@ impl Default for GatewayLimits {
             retry: Duration::from_secs(1),
             replay_events: 64,
             replay_bytes: 256 << 10,
+            replay_bytes_all: 64 << 20,
             replay_streams: 16,
             batch_messages: 64,
             offers: 256,

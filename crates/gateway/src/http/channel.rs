@@ -28,6 +28,8 @@ pub(super) struct ChannelBounds {
     pub(super) kept: usize,
     /// Most bytes that are kept after they were read.
     pub(super) kept_bytes: usize,
+    /// Most bytes of all channels together, beyond which none keeps messages, nor any for a missing reader.
+    pub(super) all_bytes: usize,
 }
 
 /// One queue of messages with one reader.
@@ -47,6 +49,8 @@ struct State {
     read: usize,
     read_bytes: usize,
     waiting_bytes: usize,
+    /// The bytes of this channel in the count of all channels.
+    counted: usize,
     /// The number of the first message in `messages`, from 1 once there is any.
     before: u64,
     /// The current reader. Readers with an older number have been replaced.
@@ -132,6 +136,10 @@ impl Channel {
         }
         // What waits comes before the end: a finished channel is read to its last message.
         if let Some(next) = state.take_next(self.bounds) {
+            self.count(&mut state);
+            while !self.is_within(0) && state.forget_oldest() {
+                self.count(&mut state);
+            }
             return Poll::Ready(Some(next));
         }
         if state.is_ended {
@@ -171,8 +179,16 @@ impl Channel {
             && !state.is_closed
             && !state.is_ended
         {
-            state.waiting_bytes += message.len();
-            state.messages.push_back(message);
+            if self.has_room(&mut state, message.len()) {
+                state.waiting_bytes += message.len();
+                state.messages.push_back(message);
+                self.count(&mut state);
+            } else {
+                // Who resumes learns that the stream is gone, and not that there was no answer.
+                self.counters.dropped(1);
+                state.close();
+                self.count(&mut state);
+            }
         }
         state.is_ended = true;
         state.wake();
@@ -182,7 +198,39 @@ impl Channel {
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.close();
+        self.count(&mut state);
         state.wake();
+    }
+
+    /// Brings the count of all channels up to date with this one.
+    fn count(&self, state: &mut State) {
+        let now = state.read_bytes.saturating_add(state.waiting_bytes);
+        self.counters.hold(state.counted, now);
+        state.counted = now;
+    }
+
+    /// Returns true if a message may wait as far as all channels together go. A reader takes it soon; without one
+    /// what is only kept makes room first.
+    fn has_room(&self, state: &mut State, length: usize) -> bool {
+        if state.has_reader || self.is_within(length) {
+            return true;
+        }
+        while !self.is_within(length) && state.forget_oldest() {
+            self.count(state);
+        }
+        self.is_within(length)
+    }
+
+    fn is_within(&self, length: usize) -> bool {
+        self.counters.held().saturating_add(length) <= self.bounds.all_bytes
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        let mut state = self.state();
+        state.close();
+        self.count(&mut state);
     }
 }
 
@@ -217,16 +265,23 @@ impl State {
         let number = self
             .before
             .saturating_add(u64::try_from(self.read).unwrap_or(u64::MAX));
-        // Old messages are forgotten here: nothing else bounds what is kept.
-        while self.read > bounds.kept || self.read_bytes > bounds.kept_bytes {
-            let Some(oldest) = self.messages.pop_front() else {
-                break;
-            };
-            self.read -= 1;
-            self.read_bytes = self.read_bytes.saturating_sub(oldest.len());
-            self.before += 1;
-        }
+        // Old messages are forgotten here: nothing else bounds what a channel keeps.
+        while (self.read > bounds.kept || self.read_bytes > bounds.kept_bytes)
+            && self.forget_oldest()
+        {}
         Some((number, message))
+    }
+
+    /// Forgets the oldest message that was read; false if there is none.
+    fn forget_oldest(&mut self) -> bool {
+        let oldest = (self.read > 0).then(|| self.messages.pop_front()).flatten();
+        let Some(oldest) = oldest else {
+            return false;
+        };
+        self.read -= 1;
+        self.read_bytes = self.read_bytes.saturating_sub(oldest.len());
+        self.before += 1;
+        true
     }
 
     /// Makes the messages behind `after` wait again.
@@ -265,6 +320,7 @@ impl Outlet for Channel {
             // The client does not read, and must not miss this: its stream ends.
             self.counters.dropped(1);
             state.close();
+            self.count(&mut state);
             state.wake();
             return false;
         }
@@ -276,8 +332,14 @@ impl Outlet for Channel {
             state.waiting_bytes = state.waiting_bytes.saturating_sub(lost);
             self.counters.dropped(1);
         }
+        self.count(&mut state);
+        if !self.has_room(&mut state, message.len()) {
+            self.counters.dropped(1);
+            return false;
+        }
         state.waiting_bytes = state.waiting_bytes.saturating_add(message.len());
         state.messages.push_back(message);
+        self.count(&mut state);
         state.wake();
         true
     }

@@ -6,6 +6,7 @@ const BOUNDS: ChannelBounds = ChannelBounds {
     unread: None,
     kept: 2,
     kept_bytes: 10,
+    all_bytes: 300,
 };
 
 fn channel() -> (Arc<Channel>, Arc<Counters>) {
@@ -177,4 +178,68 @@ fn a_closed_channel_keeps_nothing() {
     assert_eq!(read(&channel, reader), (vec![], true));
     channel.finish(Some(Bytes::from_static(b"b")));
     assert_eq!(read(&channel, reader), (vec![], true));
+}
+
+/// Channels that share their counters.
+fn channels(count: usize) -> (Vec<Arc<Channel>>, Arc<Counters>) {
+    let counters = Arc::default();
+    let bounds = ChannelBounds {
+        kept_bytes: 100,
+        ..BOUNDS
+    };
+    let channels = (0..count).map(|_| Channel::new(1, bounds, &counters));
+    (channels.collect(), counters)
+}
+
+#[test]
+fn all_channels_together_keep_no_more_than_their_bound() {
+    let (channels, counters) = channels(10);
+    let long: &'static str = "x".repeat(60).leak();
+    for channel in &channels {
+        let reader = channel.attach(None).unwrap();
+        assert!(say(channel, long));
+        // A reader gets everything, whatever the others keep.
+        assert_eq!(read(channel, reader).0.len(), 1);
+        assert!(counters.held() <= BOUNDS.all_bytes);
+    }
+    let kept = channels.iter().filter(|it| it.attach(Some(0)).is_ok());
+    assert_eq!(kept.count(), 5);
+    drop(channels);
+    assert_eq!(counters.held(), 0);
+}
+
+#[test]
+fn nothing_waits_for_missing_readers_beyond_the_bound_of_all_channels() {
+    let (channels, counters) = channels(10);
+    let long: &'static str = "x".repeat(60).leak();
+    let waiting = channels.iter().filter(|channel| must_say(channel, long));
+    assert_eq!(waiting.count(), 5);
+    assert_eq!(counters.read(0).dropped, 5);
+    // An answer without a place ends its stream, so that the client is not told of an empty one.
+    let last = channels.last().unwrap();
+    last.finish(Some(Bytes::from_static(long.as_bytes())));
+    assert!(last.is_closed());
+    assert_eq!(counters.held(), BOUNDS.all_bytes);
+    // A client that reads gets its answer all the same.
+    let reader = channels[6].attach(None).unwrap();
+    channels[6].finish(Some(Bytes::from_static(long.as_bytes())));
+    assert_eq!(read(&channels[6], reader).0.len(), 1);
+    drop(channels);
+    assert_eq!(counters.held(), 0);
+}
+
+#[test]
+fn what_a_channel_only_keeps_makes_room_for_what_waits() {
+    let (channels, counters) = channels(5);
+    let long: &'static str = "x".repeat(60).leak();
+    for channel in &channels {
+        let reader = channel.attach(None).unwrap();
+        assert!(say(channel, long));
+        read(channel, reader);
+        channel.detach(reader);
+    }
+    assert_eq!(counters.held(), BOUNDS.all_bytes);
+    assert!(must_say(&channels[0], long));
+    assert_eq!(channels[0].attach(Some(0)), Err(NotKept));
+    assert_eq!(counters.held(), BOUNDS.all_bytes);
 }

@@ -466,6 +466,7 @@ fn bounds(limits: &GatewayLimits) -> ChannelBounds {
         unread: None,
         kept: 0,
         kept_bytes: 0,
+        all_bytes: limits.replay_bytes_all,
     }
 }
 

@@ -404,6 +404,7 @@ pub(super) fn bounds_of_sessions(limits: &GatewayLimits) -> ChannelBounds {
         unread: None,
         kept: limits.replay_events,
         kept_bytes: limits.replay_bytes,
+        all_bytes: limits.replay_bytes_all,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Counters of a gateway over HTTP.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Most clients whose mismatching headers are counted by name.
@@ -82,6 +82,8 @@ pub(super) struct Counters {
     connections_refused: AtomicU64,
     expired: AtomicU64,
     dropped: AtomicU64,
+    /// The bytes of messages in all channels.
+    held: AtomicUsize,
     mismatches: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -112,6 +114,18 @@ impl Counters {
 
     pub(super) fn dropped(&self, count: u64) {
         self.dropped.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Replaces what one channel holds.
+    pub(super) fn hold(&self, before: usize, now: usize) {
+        // Wraps around for a channel that holds less than before; the sum is right again.
+        let change = now.wrapping_sub(before);
+        self.held.fetch_add(change, Ordering::Relaxed);
+    }
+
+    /// The bytes of messages in all channels.
+    pub(super) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
     }
 
     /// Counts a request whose headers and body disagreed.
