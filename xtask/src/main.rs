@@ -21,6 +21,7 @@ mod fuzz;
 mod partners;
 mod platforms;
 mod public_api;
+mod release;
 mod test_targets;
 mod tool;
 mod workspace;
@@ -39,6 +40,8 @@ The project's own commands.
   cargo xtask conformance WHAT    the official suite against our `client`, the `fixture` of the test
                                   server, the `gateway` before it, or any server: `url URL`
   cargo xtask platforms           compile the library for Windows and macOS
+  cargo xtask release --dry-run   make and try the files of a release: archive, wheel, npm packages,
+                                  checksums; `--target T` makes them for another platform
   cargo xtask bench               compare our session with a raw pipe and with rmcp
   cargo xtask compare             time ten everyday tasks with four command lines; docs/comparison.md
   cargo xtask docs                write what the program says into the documentation: the reference,
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::run(&args),
         "partners" => partners::run(&args),
         "platforms" => platforms::run(&args),
+        "release" => release::run(&args),
         "screenshot" => docs::screenshot(&args),
         "help" | "--help" | "-h" => {
             println!("{HELP}");

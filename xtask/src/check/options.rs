@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_run_ends_with_interop_and_the_full_one_with_the_fleet() {
+    fn the_usual_run_ends_with_interop_and_the_full_one_with_the_release() {
         assert_eq!(
             chosen(&[]),
             [
@@ -116,7 +116,8 @@ mod tests {
                 "conformance",
                 "fixture",
                 "soak",
-                "fleet"
+                "fleet",
+                "release"
             ]
         );
     }

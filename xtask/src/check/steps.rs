@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::test_targets::{self, FLEET, TestTargets};
-use crate::{book, conformance, deps, partners, public_api, tool};
+use crate::{book, conformance, deps, partners, public_api, release, tool};
 
 /// The runs that a step is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +125,14 @@ pub(super) fn all() -> Vec<Step> {
                 "fleet",
                 "real servers keep their era, alone and ten at a time",
                 fleet,
+            )
+        },
+        Step {
+            when: When::Full,
+            ..step(
+                "release",
+                "the files of a release work in an empty home",
+                release::check,
             )
         },
     ]

@@ -4,7 +4,7 @@
 //! They are installed into `target/partners/` from lock files under `tests/partners/`, so that the
 //! same versions arrive a year from now, and reused as long as those files stay as they are. The
 //! partners made of Rust are not here: cargo builds them with the tests. The fleet, real servers that
-//! only `cargo xtask check --full` starts, and the clients of the benchmark are installed by who needs them.
+//! only `cargo xtask check --full` starts, is installed by the step that needs it.
 
 pub(crate) mod clients;
 #[cfg(target_os = "linux")]
@@ -16,12 +16,12 @@ mod stamp;
 pub(crate) mod suite;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
 use self::pins::{Folder, Venv};
-use crate::tool;
+use crate::{tool, workspace};
 
 /// The outcome of one installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 /// Says which installation failed and what its package manager said.
 pub(crate) fn install() -> Result<(), String> {
     let is_extra = |folder: &Folder| {
-        let mut extra = pins::FOR_BENCH.iter().chain(pins::FOR_FLEET);
+        let mut extra = pins::FOR_FLEET.iter();
         extra.any(|other| other.name == folder.name)
     };
     let folders = pins::FOLDERS.iter().filter(|folder| !is_extra(folder));
@@ -80,6 +80,20 @@ pub(crate) fn install_venv(name: &str) -> Result<(), String> {
     python::install(*venv).map(|_| ())
 }
 
+/// Installs what makes the Python wheel.
+///
+/// # Errors
+///
+/// Carries pip's own words.
+pub(crate) fn install_packaging() -> Result<(), String> {
+    python::install(pins::PACKAGING).map(|_| ())
+}
+
+/// The folder of what makes the Python wheel.
+pub(crate) fn packaging() -> PathBuf {
+    workspace::partners().join(pins::PACKAGING.name)
+}
+
 /// The pinned version of the first package of a virtual environment.
 pub(crate) fn venv_version(name: &str) -> &'static str {
     let venv = pins::VENVS.iter().find(|venv| venv.name == name);
@@ -100,7 +114,11 @@ pub(crate) fn install_fleet() -> Result<(), String> {
 /// Installs everything at once: the time goes into waiting for registries.
 fn install_all(folders: impl Iterator<Item = Folder>, venvs: &[Venv]) -> Result<(), String> {
     println!("{}", tool::require_runtimes()?);
-    let folders = folders.filter(|it| it.name != pins::NODE.name || !suite::runs_on_our_node());
+    let is_needed = |folder: &Folder| {
+        (folder.name != pins::NODE.name || !suite::runs_on_our_node())
+            && (folder.name != pins::CLIENTS_NODE.name || !clients::runs_on_our_node())
+    };
+    let folders = folders.filter(is_needed);
     let results = thread::scope(|scope| {
         let mut jobs = Vec::new();
         for folder in folders {

@@ -23,11 +23,13 @@ pub(crate) struct Folder {
     pub(crate) by_platform: bool,
 }
 
-/// The servers from npm.
+/// The servers from npm, and the clients of both TypeScript SDKs.
 pub(crate) const SERVERS: Folder = Folder {
     name: "npm",
     pins: &[
-        // For the servers among its examples; those below are built on it.
+        // The second TypeScript SDK: its client alone.
+        pin("@modelcontextprotocol/client", "2.4.0"),
+        // For its client and the servers among its examples; those below are built on it.
         pin("@modelcontextprotocol/sdk", "1.32.2"),
         pin("@modelcontextprotocol/server-everything", "2026.8.31"),
         pin("@modelcontextprotocol/server-filesystem", "2026.8.31"),
@@ -66,7 +68,7 @@ pub(crate) const NODE: Folder = Folder {
     by_platform: true,
 };
 
-/// Other people's clients for the command line: what the benchmark holds ours against.
+/// Other people's clients for the command line: they go through our gateway, and the benchmark holds ours against them.
 pub(crate) const CLIENTS: Folder = Folder {
     name: "clients",
     pins: &[
@@ -129,7 +131,7 @@ pub(crate) const DEBIAN: &[Pin] = &[
 /// All folders of packages from npm.
 pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, OAUTH, NODE, CLIENTS, CLIENTS_NODE, FLEET];
 
-/// The folders that only the benchmark needs, and that it installs.
+/// The folders that the benchmark needs.
 pub(crate) const FOR_BENCH: &[Folder] = &[CLIENTS, CLIENTS_NODE];
 
 /// The folders that the fleet test needs and installs; the other tests share only the Node with it.
@@ -188,7 +190,13 @@ pub(crate) const FLEET_VENVS: &[Venv] = &[
     },
 ];
 
+/// What makes and tries the Python wheel.
+pub(crate) const PACKAGING: Venv = Venv {
+    name: "packaging",
+    pins: &[pin("maturin", "1.16.0"), pin("uv", "0.13.8")],
+};
+
 /// All virtual environments.
 pub(crate) fn venvs() -> impl Iterator<Item = Venv> {
-    VENVS.iter().chain(FLEET_VENVS).copied()
+    VENVS.iter().chain(FLEET_VENVS).chain([&PACKAGING]).copied()
 }
