@@ -74,6 +74,13 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    // Servers between commands; it judges no server and knows no config file.
+    Rule {
+        name: "switchboard-daemon",
+        ours: &["switchboard-core"],
+        tests: &[],
+        foreign: None,
+    },
     Rule {
         name: "switchboard-lock",
         ours: &["switchboard", "switchboard-wire"],
@@ -113,6 +120,7 @@ const RULES: &[Rule] = &[
         ours: &[
             "switchboard",
             "switchboard-console",
+            "switchboard-daemon",
             "switchboard-gateway",
             "switchboard-lock",
             "switchboard-wire",
