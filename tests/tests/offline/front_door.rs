@@ -213,7 +213,7 @@ async fn an_agent_without_a_policy_is_an_error_that_says_what_to_write() {
     let text = json!({"mcpServers": {}, "agents": {"planner": example}}).to_string();
     let (_folder, file) = file_with(&text);
     let host = Host::open(&file).await.unwrap();
-    assert_eq!(host.config_problems(), []);
+    assert!(host.config_problems().is_empty());
     assert_eq!(
         host.agent("planner").unwrap().caller().id().as_str(),
         "planner"

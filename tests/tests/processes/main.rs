@@ -13,6 +13,8 @@ mod host_new_server;
 #[cfg(target_os = "linux")]
 mod host_processes;
 #[cfg(target_os = "linux")]
+mod host_reconcile;
+#[cfg(target_os = "linux")]
 mod host_starts;
 #[path = "../host_support/mod.rs"]
 mod host_support;

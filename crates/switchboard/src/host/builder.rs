@@ -11,7 +11,9 @@ use switchboard_wire::{ClientCapabilities, ElicitResult, Implementation, LogLeve
 use super::description::Description;
 use super::eras::Eras;
 use super::kept::KeptDefinitions;
-use super::member::{Member, Source};
+use super::member::{Described, Member, Source};
+#[cfg(feature = "config")]
+use super::reconcile::{self, FileState};
 use super::{AccessOptions, Host, HostLimits, Options, Own};
 #[cfg(feature = "config")]
 use super::{agents, sections};
@@ -19,7 +21,7 @@ use super::{agents, sections};
 use crate::auth::TokenStore;
 use crate::catalog::ExposedNames;
 #[cfg(feature = "config")]
-use crate::config::{Config, LimitsSection, NetworkSection, ReadOptions};
+use crate::config::{Config, LimitsSection, NetworkSection, Problem, ReadOptions};
 use crate::error::{Context, Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
@@ -75,7 +77,10 @@ use crate::trust::{Bind, Question, ServerApproval, Store};
 pub struct HostBuilder {
     pub(super) options: Options,
     access: AccessOptions,
-    sources: Vec<(ServerName, Origin, Source)>,
+    sources: Vec<Described>,
+    /// The problems of config files.
+    #[cfg(feature = "config")]
+    problems: Vec<Problem>,
     /// The limits and network sections of the person's own file.
     #[cfg(feature = "config")]
     sections: Option<(LimitsSection, NetworkSection)>,
@@ -509,37 +514,19 @@ impl HostBuilder {
     /// and [`Config::network`].
     #[cfg(feature = "config")]
     pub fn config(mut self, config: &Config) -> Self {
-        for entry in config.entries() {
-            let source = Source::Entry(Box::new(entry.clone()));
-            self.sources
-                .push((entry.name().clone(), entry.origin().clone(), source));
-        }
-        // A broken entry becomes a server as well, so that its name is known and its problem is
-        // shown.
-        for named in config.problems() {
-            if let Some(name) = named.server()
-                && config.get(name).is_none()
-                && let Some(problem) = config.bad(name)
-                && let Ok(name) = ServerName::parse(name)
-                && !self.sources.iter().any(|(known, _, _)| *known == name)
-            {
-                let pointer = format!("/{name}");
-                let mut origin = Origin::of_file(problem.layer().clone(), problem.file(), pointer);
-                (origin.line, origin.column) = (problem.line(), problem.column());
-                let source = Source::Broken(Box::new(problem.clone()));
-                self.sources.push((name, origin, source));
+        for described in reconcile::described(config) {
+            // A broken entry must not take the place of a server that the program has added.
+            let is_known = |(name, _, _): &Described| *name == described.0;
+            let is_broken = matches!(described.2, Source::Broken(_));
+            if !(is_broken && self.sources.iter().any(is_known)) {
+                self.sources.push(described);
             }
         }
-        let problems = &mut self.options.problems;
-        problems.extend(config.problems().iter().cloned());
-        problems.extend(agents::problems(config));
+        self.problems.extend(reconcile::problems(config));
         if !self.own.policy {
             self.access.policy = agents::policy(config).0;
         }
-        // A file of the person's that cannot be read may have said something of agents.
-        let mut unread = config.file_errors().into_iter();
-        self.own.unclear_access |=
-            config.is_access_unclear() || unread.any(|problem| !problem.layer().needs_approval());
+        self.own.unclear_access |= reconcile::is_access_unclear(config);
         if let (false, (Some(mode), _)) = (self.own.pins, agents::pin_mode(config)) {
             self.access.pin_mode = mode;
         }
@@ -570,10 +557,12 @@ impl HostBuilder {
         this.options.operator = operator;
         // An unclear section allows nothing, unless the program sets the policy.
         if this.own.policy || !this.own.unclear_access {
-            for (id, agent) in this.default_agents {
+            for (id, agent) in this.default_agents.clone() {
                 this.access.policy = this.access.policy.or_agent(id, agent);
             }
         }
+        #[cfg(feature = "config")]
+        let files = FileState::new(this.own, this.default_agents, this.problems);
         let mut members = BTreeMap::new();
         for (name, origin, source) in this.sources {
             let member = Member::new(name.clone(), origin, source, &this.options.environment);
@@ -581,7 +570,13 @@ impl HostBuilder {
                 return Err(HostError::Twice(name).into());
             }
         }
-        Ok(Host::new(this.options, this.access, members))
+        Ok(Host::new(
+            this.options,
+            this.access,
+            #[cfg(feature = "config")]
+            files,
+            members,
+        ))
     }
 
     /// Takes the environment of this process, unless the program gave another.

@@ -13,7 +13,7 @@ use super::access::Permit;
 use super::calls::{Attempt, Subject};
 use super::catalog_keeper::Lists;
 use super::clients::{ClientCore, Lease};
-use super::member::{Member, Ready, revision};
+use super::member::{Member, MemberUse, Ready, revision};
 use super::registry::Want;
 use super::result::ToolResult;
 use super::tool_call::ToolCall;
@@ -204,12 +204,12 @@ impl ToolHandle {
         // 1. The tool and its server: as prepared, unless something about the server has changed. If it
         // has announced other tools, they are read first.
         let again;
-        let (member, entry) = match self.prepared() {
-            Some(member) => (member, &self.entry),
+        let (member, entry, _in_use) = match self.prepared() {
+            Some((member, in_use)) => (member, &self.entry, Some(in_use)),
             None => {
                 Box::pin(self.catch_up(&mut options.deadline)).await?;
                 again = self.look_again()?;
-                (&again.0, &again.1)
+                (&again.0, &again.1, None)
             }
         };
         let is_admitted = self.is_admitted && Arc::ptr_eq(entry, &self.entry);
@@ -264,11 +264,13 @@ impl ToolHandle {
         calls.call_tool(attempt, entry, arguments, options).await
     }
 
-    /// The server, while neither it nor the tool has changed since they were looked up.
-    fn prepared(&self) -> Option<&Arc<Member>> {
+    /// The server and a use of it, while neither it nor the tool has changed since they were looked up.
+    fn prepared(&self) -> Option<(&Arc<Member>, MemberUse)> {
         let member = self.member.as_ref()?;
         let found = self.found.load(Ordering::Relaxed);
-        member.is_unchanged_since(found).then_some(member)
+        // Before the look: a server that leaves meanwhile waits for this use.
+        let in_use = member.begin_use();
+        (member.is_unchanged_since(found)).then_some((member, in_use))
     }
 
     /// Returns true if the server has announced other tools that were not read yet.
@@ -287,20 +289,21 @@ impl ToolHandle {
 
     /// Looks the server and the tool up again. Where both are still the ones that the handle has, the
     /// next call need not.
-    fn look_again(&self) -> Result<(Arc<Member>, Arc<ToolEntry>), Error> {
+    fn look_again(&self) -> Result<(Arc<Member>, Arc<ToolEntry>, MemberUse), Error> {
         // The revision before the lookup: a change in between makes the next call look again.
         let (host, now) = (&self.host, revision());
         let current = host.keeper.current(&self.entry);
         let entry = current.unwrap_or_else(|| Arc::clone(&self.entry));
-        let member = host.registry.member(entry.server());
-        let member = member.ok_or_else(|| host.no_tool(&self.caller, entry.exposed()))?;
+        let begun = host.registry.begin_use(entry.server());
+        let begun = begun.ok_or_else(|| host.no_tool(&self.caller, entry.exposed()));
+        let (member, in_use) = begun?;
         let known = self.member.as_ref();
         // The handle is shared and cannot swap its entry, so a changed tool is looked up every
         // time.
         if Arc::ptr_eq(&entry, &self.entry) && known.is_some_and(|it| Arc::ptr_eq(it, &member)) {
             self.found.store(now, Ordering::Relaxed);
         }
-        Ok((member, entry))
+        Ok((member, entry, in_use))
     }
 
     /// Allows a call of a tool as it is now, or fails with the denial.

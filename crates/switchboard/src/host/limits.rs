@@ -39,6 +39,9 @@ pub struct HostLimits {
     /// Connections of single clients of a gateway, of all of them together.
     #[doc(hidden)]
     pub client_connections: usize,
+    /// Time that calls in flight have to finish on a connection whose server was changed or taken out of
+    /// the config files while the host runs.
+    pub drain: Duration,
     /// Changes that one event names.
     pub changes: usize,
     /// Bytes of resources without a size that [`View::context`](super::View::context) may read and leave
@@ -66,6 +69,8 @@ impl Default for HostLimits {
             completions: 100,
             list_age: Duration::from_secs(300),
             client_connections: 512,
+            // As long as a call may take.
+            drain: Duration::from_secs(600),
             changes: 64,
             unused_context_bytes: 1024 * 1024,
             schema: schema::SchemaLimits::default(),

@@ -197,15 +197,17 @@ impl Host {
     pub fn problems(&self) -> Vec<Error> {
         #[cfg(feature = "config")]
         let files = {
-            let problems = self.config_problems().iter();
-            let problems = problems.filter(|it| it.is_error() && it.server().is_none());
-            problems.map(|it| Error::from(HostError::Problem(Box::new(it.clone()))))
+            let problems = self.config_problems();
+            let files = problems.iter();
+            let files = files.filter(|it| it.is_error() && it.server().is_none());
+            let files = files.map(|it| Error::from(HostError::Problem(Box::new(it.clone()))));
+            files.collect::<Vec<_>>()
         };
         #[cfg(not(feature = "config"))]
-        let files = std::iter::empty();
+        let files = Vec::new();
         let servers = self.servers().into_iter();
         let servers = servers.filter_map(|status| status.problem().cloned());
-        files.chain(servers).collect()
+        files.into_iter().chain(servers).collect()
     }
 
     /// Reads the lists of a server again, connecting first if need be.

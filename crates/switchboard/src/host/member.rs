@@ -10,14 +10,16 @@
 //! ([`Member::mark_changed`]): other definitions, another baseline, removal.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_wire::{ServerCapabilities, ServerInfo, Tool, Version};
 use tokio::sync::{Mutex as Turn, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::access::MemberBaseline;
 use super::catalog_keeper::Listing;
@@ -99,10 +101,14 @@ pub(super) enum Source {
     Broken(Box<Problem>),
 }
 
+/// A server as it is described: its name, its place and its description.
+pub(super) type Described = (ServerName, Origin, Source);
+
 /// One server of a host.
 pub(super) struct Member {
     pub(super) name: ServerName,
-    pub(super) origin: Origin,
+    /// Its lines may move while the server stays as it is.
+    origin: RwLock<Origin>,
     pub(super) source: Source,
     #[cfg_attr(
         not(feature = "config"),
@@ -117,7 +123,11 @@ pub(super) struct Member {
     description: OnceLock<Description>,
     /// Held while it is made ready.
     pub(super) opening: Turn<()>,
-    /// Cancelled when the server is removed from the host.
+    /// True once the host has another server of that name, or none: no use begins any more.
+    left: AtomicBool,
+    /// The uses that have begun; waited for before the server of a changed entry ends.
+    uses: TaskTracker,
+    /// Cancelled when its connections end for good.
     pub(super) gone: CancellationToken,
     /// The last change that prepared calls have to notice.
     pub(super) changed: LastChange,
@@ -145,6 +155,11 @@ pub(super) struct Ready {
     pub(super) authorizer: Option<Authorizer>,
 }
 
+/// A use of a member, until it is dropped.
+pub(super) struct MemberUse(
+    #[expect(dead_code, reason = "counted while it lives")] TaskTrackerToken,
+);
+
 /// Facts that admission and the last connection found out about a member.
 #[derive(Default)]
 pub(super) struct Facts {
@@ -169,13 +184,15 @@ impl Member {
     ) -> Self {
         Self {
             name,
-            origin,
+            origin: RwLock::new(origin),
             source,
             environment: Arc::clone(environment),
             ready: OnceLock::new(),
             identity: OnceLock::new(),
             description: OnceLock::new(),
             opening: Turn::new(()),
+            left: AtomicBool::new(false),
+            uses: TaskTracker::new(),
             gone: CancellationToken::new(),
             // A call that was prepared for another server of that name must look again.
             changed: LastChange(Arc::new(AtomicU64::new(next_revision()))),
@@ -202,6 +219,48 @@ impl Member {
 
     pub(super) fn facts(&self) -> MutexGuard<'_, Facts> {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where its description stands.
+    pub(super) fn origin(&self) -> Origin {
+        let origin = self.origin.read().unwrap_or_else(PoisonError::into_inner);
+        origin.clone()
+    }
+
+    /// Notes that its description stands elsewhere in its file by now.
+    #[cfg(feature = "config")]
+    pub(super) fn set_origin(&self, origin: &Origin) {
+        let mut known = self.origin.write().unwrap_or_else(PoisonError::into_inner);
+        known.clone_from(origin);
+    }
+
+    /// Begins a use. Look afterwards whether the member is still the one to use: then its connection
+    /// lasts until the use ends, or for [`HostLimits::drain`](super::HostLimits::drain).
+    pub(super) fn begin_use(&self) -> MemberUse {
+        let begun = MemberUse(self.uses.token());
+        // Either the look that follows sees that it has left, or `leave` sees this use.
+        fence(Ordering::SeqCst);
+        begun
+    }
+
+    /// Has no further use begin. Call it while the lock is held that finds members.
+    pub(super) fn leave(&self) {
+        self.left.store(true, Ordering::Release);
+        // A prepared call that looks again must not find it.
+        self.mark_changed();
+        fence(Ordering::SeqCst);
+    }
+
+    /// Returns true if the host has another server of that name by now, or none.
+    pub(super) fn has_left(&self) -> bool {
+        self.left.load(Ordering::Acquire)
+    }
+
+    /// Waits until all uses have ended that began before it left.
+    #[cfg(feature = "config")]
+    pub(super) async fn is_unused(&self) {
+        self.uses.close();
+        self.uses.wait().await;
     }
 
     /// Has every prepared call of its tools look again: see [`LastChange::mark`].
@@ -297,9 +356,10 @@ impl Member {
 
     /// Returns the file and pointer of its description, or the layer if there is no file.
     pub(super) fn place(&self) -> String {
-        match &self.origin.file {
-            Some(file) => format!("{}#{}", file.display(), self.origin.pointer),
-            None => self.origin.layer.to_string(),
+        let origin = self.origin();
+        match &origin.file {
+            Some(file) => format!("{}#{}", file.display(), origin.pointer),
+            None => origin.layer.to_string(),
         }
     }
 
@@ -311,7 +371,7 @@ impl Member {
         let description = self
             .description
             .get_or_init(|| Description::of(&self.source));
-        let context = Context::of(&self.name, identity, &self.origin);
+        let context = Context::of(&self.name, identity, &self.origin());
         let error = error.into().in_context(description.complete(context));
         match ready {
             Some(ready) => error.without(&ready.secrets),

@@ -16,7 +16,7 @@
 //! of them are given. `open` has the short ways to a host, `new_server` adds a server and connects to it as one
 //! operation, `local` registers tools that the program runs; `manage` has what its owner does with servers,
 //! `owner` what the owner sees and uses of them. `view` and `requests` are the same for any caller, and
-//! `handle` is one tool that is prepared to be called, `tool_list` the tools of one server, `first_lists` what is listed before a server was used, from the definitions that `kept` has. `tool_call` and `server_request` are calls and
+//! `handle` is one tool that is prepared to be called, `reconcile` follows config files that change, `tool_list` the tools of one server, `first_lists` what is listed before a server was used, from the definitions that `kept` has. `tool_call` and `server_request` are calls and
 //! other requests with their options, before they are sent.
 
 mod access;
@@ -46,6 +46,8 @@ mod open;
 mod owner;
 #[cfg(all(feature = "config", feature = "sampling"))]
 pub mod providers;
+#[cfg(feature = "config")]
+mod reconcile;
 mod registry;
 mod requests;
 mod result;
@@ -85,6 +87,8 @@ pub use limits::HostLimits;
 pub use local::{LocalTool, ToolOutput};
 pub use logs::{Log, Logs, Said};
 pub use new_server::NewServer;
+#[cfg(feature = "config")]
+pub use reconcile::Reconciled;
 pub use requests::{Completions, Passage, Reading};
 pub use result::ToolResult;
 pub use server_request::ServerRequest;
@@ -99,6 +103,8 @@ use calls::Calls;
 use catalog_keeper::{CatalogKeeper, Lists};
 use clients::ClientLevels;
 use member::Member;
+#[cfg(feature = "config")]
+use reconcile::FileState;
 use registry::{OnConnected, Registry, Want};
 
 #[cfg(feature = "auth")]
@@ -158,6 +164,8 @@ struct HostInner {
     access: Access,
     calls: Calls,
     events: EventSender,
+    #[cfg(feature = "config")]
+    files: FileState,
 }
 
 impl Host {
@@ -169,6 +177,7 @@ impl Host {
     fn new(
         options: Options,
         access: AccessOptions,
+        #[cfg(feature = "config")] files: FileState,
         members: BTreeMap<ServerName, Arc<Member>>,
     ) -> Self {
         let options = Arc::new(options);
@@ -192,6 +201,8 @@ impl Host {
             registry: Registry::new(options, members, events.clone(), asking, on_connected),
             keeper,
             events,
+            #[cfg(feature = "config")]
+            files,
         }));
         for member in host.0.registry.members() {
             host.0.publish_kept(&member);
@@ -199,11 +210,11 @@ impl Host {
         host
     }
 
-    /// The problems of the config files that the host was made from, warnings included.
+    /// The problems of the config files that the servers come from, warnings included.
     /// [`Host::problems`] has those that keep a server from being used.
     #[cfg(feature = "config")]
-    pub fn config_problems(&self) -> &[Problem] {
-        self.0.registry.problems()
+    pub fn config_problems(&self) -> Arc<[Problem]> {
+        self.0.files.problems()
     }
 
     /// Returns a snapshot of everything that all servers offer.
@@ -434,8 +445,6 @@ struct Options {
     bind: Bind,
     tap: Option<Tap>,
     secrets: Redactor,
-    #[cfg(feature = "config")]
-    problems: Vec<Problem>,
     /// The limits section of the person's own file.
     #[cfg(feature = "config")]
     said: LimitsSection,
@@ -510,8 +519,6 @@ impl Default for Options {
             bind: Bind::default(),
             tap: None,
             secrets: Redactor::new(),
-            #[cfg(feature = "config")]
-            problems: Vec::new(),
             #[cfg(feature = "config")]
             said: LimitsSection::default(),
             #[cfg(feature = "config")]

@@ -12,7 +12,7 @@ use super::access::Permit;
 use super::calls::{Attempt, Subject};
 use super::catalog_keeper::Lists;
 use super::clients::Lease;
-use super::member::{Member, Ready};
+use super::member::{Member, MemberUse, Ready};
 use super::registry::Want;
 use super::server_request::ServerRequest;
 use super::tool_call::ToolCall;
@@ -177,7 +177,7 @@ impl View {
         mut options: CallOptions,
     ) -> Result<ReadResourceResult, Error> {
         // The permit before admission: a denied agent must not start a server.
-        let (member, permit) = self.may_use_resource(server, uri, Verb::Read).await?;
+        let (member, _in_use, permit) = self.may_use_resource(server, uri, Verb::Read).await?;
         let ready = self.host.registry.admit(&member).await?;
         let name = Arc::from(uri);
         let subject = Subject::new(What::Resource, &name);
@@ -187,7 +187,7 @@ impl View {
         self.host.calls.request(attempt, subject, read).await
     }
 
-    /// Returns the server of a resource, if the caller may use the resource that way.
+    /// Begins a use of the server of a resource, if the caller may use the resource that way.
     ///
     /// # Errors
     /// Fails if the caller may not.
@@ -196,19 +196,21 @@ impl View {
         server: &str,
         uri: &str,
         verb: Verb,
-    ) -> Result<(Arc<Member>, Permit), Error> {
+    ) -> Result<(Arc<Member>, MemberUse, Permit), Error> {
         let host = &self.host;
-        let member = match host.registry.find(server) {
-            Ok(member) if self.caller.is_owner() => return Ok((member, Permit::owner())),
+        let (member, in_use) = match host.registry.find_for_use(server) {
+            Ok((member, in_use)) if self.caller.is_owner() => {
+                return Ok((member, in_use, Permit::owner()));
+            }
             Err(error) if self.caller.is_owner() => return Err(error),
             Err(_) => return Err(no_resource(uri)),
-            Ok(member) => member,
+            Ok(found) => found,
         };
         let server = &member.name;
         // The URI decides, not the catalog: servers read resources that they do not list.
         let request = Request::new(&self.caller, verb, Target::Resource { server, uri });
         match Box::pin(host.access.permit_to(&request, &member)).await {
-            Ok(permit) => Ok((member, permit)),
+            Ok(permit) => Ok((member, in_use, permit)),
             Err(decision) => {
                 let what = match verb {
                     Verb::Subscribe => What::Subscription,
@@ -268,8 +270,8 @@ impl View {
         let host = &self.host;
         let sent = Raw::of(&arguments).ok();
         let entry = self.find_prompt_with(name, sent.as_ref()).await?;
-        let member = host.registry.member(entry.server());
-        let member = member.ok_or_else(|| host.no_prompt(&self.caller, name))?;
+        let found = host.registry.begin_use(entry.server());
+        let (member, _in_use) = found.ok_or_else(|| host.no_prompt(&self.caller, name))?;
         let own_name = Arc::from(entry.name());
         let subject = Subject::new(What::Prompt, &own_name).arguments(sent.as_ref());
         let permit = if self.caller.is_owner() {
@@ -344,8 +346,8 @@ impl View {
             CompletionRef::Prompt { name } => (ItemKind::Prompt, name.as_str()),
             CompletionRef::Resource { uri } => (ItemKind::Template, uri.as_str()),
         };
-        let member = match host.registry.find(server) {
-            Ok(member) => member,
+        let (member, _in_use) = match host.registry.find_for_use(server) {
+            Ok(found) => found,
             Err(error) if self.caller.is_owner() => return Err(error),
             Err(_) => return Err(missing(kind, name)),
         };
@@ -427,7 +429,7 @@ impl View {
     /// Fails if there is no such server, it does not announce changes, or not those of this
     /// resource.
     pub async fn watch(&self, server: &str, uri: &str) -> Result<Watching, Error> {
-        let (member, permit) = self.may_use_resource(server, uri, Verb::Subscribe).await?;
+        let (member, _in_use, permit) = self.may_use_resource(server, uri, Verb::Subscribe).await?;
         let ready = self.host.registry.admit(&member).await?;
         let name = Arc::from(uri);
         let subject = Subject::new(What::Subscription, &name);

@@ -204,7 +204,7 @@ impl Status {
             name: member.name.clone(),
             state,
             transport: member.transport(),
-            origin: member.origin.clone(),
+            origin: member.origin(),
             identity: member.ready().map(|ready| ready.identity.clone()),
             version: facts.version,
             server: facts.server.clone(),

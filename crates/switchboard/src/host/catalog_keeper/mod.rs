@@ -262,7 +262,7 @@ impl CatalogKeeper {
     fn publish(&self, member: &Member, part: impl Fn(&ServerCatalog) -> ServerCatalog) {
         self.replace(member, |catalog| {
             // Asked while the lock is held, so that nothing is published after it was removed.
-            if member.gone.is_cancelled() {
+            if member.has_left() {
                 return None;
             }
             let empty;

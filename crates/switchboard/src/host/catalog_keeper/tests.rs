@@ -133,7 +133,7 @@ async fn nothing_is_published_of_a_server_that_was_removed() {
         .listed(&member, &session, Lists::Tools)
         .await
         .unwrap();
-    member.gone.cancel();
+    member.leave();
     keeper.forget(&member);
     keeper.mark_stale(&member);
     keeper.publish(&member, ServerCatalog::clone);

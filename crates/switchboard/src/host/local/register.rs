@@ -86,7 +86,7 @@ impl HostInner {
                 return Err(HostError::Twice(server.clone()).into());
             };
             match tools.add(tool.clone()) {
-                Ok(()) if !member.gone.is_cancelled() => {
+                Ok(()) if !member.has_left() => {
                     let tools = tools.clone();
                     return Ok((member, tools));
                 }

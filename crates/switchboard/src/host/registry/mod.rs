@@ -39,12 +39,10 @@ pub(super) use approval_claims::describe;
 #[cfg(test)]
 pub(super) use transport_for::transport;
 
-use super::member::{Member, Ready, Source};
+use super::member::{Member, MemberUse, Ready, Source};
 use super::{Options, SHOWN_NAMES, logs};
 #[cfg(feature = "auth")]
 use crate::auth::Authorizer;
-#[cfg(feature = "config")]
-use crate::config::Problem;
 use crate::error::{Error, HostError};
 use crate::events::{Event, EventSender};
 use crate::limits::pause;
@@ -127,9 +125,18 @@ impl Registry {
     /// # Errors
     /// Fails if there is no such server; the error names the closest one.
     pub(super) fn find(&self, name: &str) -> Result<Arc<Member>, Error> {
+        Ok(self.find_for_use(name)?.0)
+    }
+
+    /// The server of that name, as a person wrote it, and a use of it that has begun.
+    ///
+    /// # Errors
+    /// As [`Registry::find`].
+    pub(super) fn find_for_use(&self, name: &str) -> Result<(Arc<Member>, MemberUse), Error> {
         let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(member) = members.get(name) {
-            return Ok(Arc::clone(member));
+            // Under the lock: a server that is found has not left.
+            return Ok((Arc::clone(member), member.begin_use()));
         }
         let names = || members.keys().map(ServerName::as_str);
         Err(Error::from(HostError::Unknown {
@@ -138,6 +145,15 @@ impl Registry {
             closest: closest(name, names()).map(str::to_owned),
             known: names().take(SHOWN_NAMES).map(str::to_owned).collect(),
         }))
+    }
+
+    /// The server of that name, and a use of it that has begun.
+    pub(super) fn begin_use(&self, name: &ServerName) -> Option<(Arc<Member>, MemberUse)> {
+        // Under the lock: a server that is found has not left.
+        let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
+        let member = Arc::clone(members.get(name)?);
+        let begun = member.begin_use();
+        Some((member, begun))
     }
 
     /// All servers, by name.
@@ -180,8 +196,52 @@ impl Registry {
         members.remove(&member.name);
         forget(member);
         // Under the lock: a prepared call that looks again must not find it.
-        member.mark_changed();
+        member.leave();
         true
+    }
+
+    /// Puts a server in the place of another, or takes it out where there is no other; false where it has
+    /// left already. `forget` runs once it cannot be found any more, before another can. Its uses go on:
+    /// see [`Registry::drain_in_background`].
+    #[cfg(feature = "config")]
+    pub(super) fn replace(
+        &self,
+        member: &Arc<Member>,
+        with: Option<&Arc<Member>>,
+        forget: impl FnOnce(&Member),
+    ) -> bool {
+        let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
+        let known = members.get(&member.name);
+        if !known.is_some_and(|known| Arc::ptr_eq(known, member)) {
+            return false;
+        }
+        members.remove(&member.name);
+        member.leave();
+        forget(member);
+        if let Some(with) = with {
+            members.insert(with.name.clone(), Arc::clone(with));
+        }
+        true
+    }
+
+    /// Ends the connections of a server that has left once nothing uses it any more, or after
+    /// [`HostLimits::drain`](crate::host::HostLimits::drain).
+    #[cfg(feature = "config")]
+    pub(super) fn drain_in_background(&self, member: &Arc<Member>) {
+        let member = Arc::clone(member);
+        let (closing, most) = (self.closing.clone(), self.options.host_limits.drain);
+        drop(self.tasks.spawn(async move {
+            tokio::select! {
+                () = member.is_unused() => {}
+                () = tokio::time::sleep(most) => {}
+                () = closing.cancelled() => {}
+            }
+            member.gone.cancel();
+            if let Some(ready) = member.ready() {
+                ready.server.retire().await;
+            }
+            member.sharing.end_own().await;
+        }));
     }
 
     /// Connects to a server, or returns its live session if there is one already.
@@ -254,7 +314,7 @@ impl Registry {
     #[cfg(feature = "config")]
     fn own_servers(&self) -> Vec<ServerName> {
         let own = self.members().into_iter();
-        let own = own.filter(|member| !member.origin.layer.needs_approval());
+        let own = own.filter(|member| !member.origin().layer.needs_approval());
         let own = own.filter(|member| !matches!(member.source, Source::Broken(_)));
         own.map(|member| member.name.clone()).collect()
     }
@@ -287,12 +347,6 @@ impl Registry {
     pub(super) fn take_cleanups(&self) -> Vec<(ServerName, Cleanup)> {
         let mut all = lock(&self.cleanups);
         std::mem::take(&mut *all).into_iter().collect()
-    }
-
-    /// The problems of the config files that the servers came from.
-    #[cfg(feature = "config")]
-    pub(super) fn problems(&self) -> &[Problem] {
-        &self.options.problems
     }
 
     pub(super) fn logs(&self) -> &logs::LogSender {
