@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use switchboard::policy::Caller;
 
+use crate::validity::Validity;
+
 /// The agent that a client is when nothing says otherwise.
 pub const DEFAULT_AGENT: &str = "gateway";
 
@@ -16,6 +18,7 @@ pub struct ClientIdentity {
     caller: Caller,
     principal: Arc<str>,
     is_remote: bool,
+    validity: Validity,
 }
 
 impl ClientIdentity {
@@ -27,6 +30,7 @@ impl ClientIdentity {
             caller,
             principal,
             is_remote: false,
+            validity: Validity::for_ever(),
         }
     }
 
@@ -37,7 +41,20 @@ impl ClientIdentity {
             caller,
             principal: principal.into(),
             is_remote: true,
+            validity: Validity::for_ever(),
         }
+    }
+
+    /// The same as long as its credential counts: after that, its sessions, streams and requests end.
+    #[must_use]
+    pub fn valid(mut self, validity: Validity) -> Self {
+        self.validity = validity;
+        self
+    }
+
+    /// How long the credential counts.
+    pub fn validity(&self) -> &Validity {
+        &self.validity
     }
 
     /// The agent that the client acts as.

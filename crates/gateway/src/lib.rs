@@ -6,7 +6,8 @@
 //!
 //! # How it works
 //!
-//! - [`caller`]: who a client is, for the policy and for everything that is sealed.
+//! - [`caller`]: who a client is, for the policy and for everything that is sealed. [`Validity`]: how long
+//!   its credential counts.
 //! - `message`: one message of a client, read strictly; one answer, written. `batch`: several at once.
 //! - `client`: the state of one client: its era, capabilities, calls in flight, open questions,
 //!   subscriptions. `Client::handle` is the way of every message.
@@ -39,6 +40,7 @@ mod seal;
 pub mod setup;
 mod stdio;
 mod stream;
+mod validity;
 
 pub use caller::ClientIdentity;
 pub use client::client_capabilities;
@@ -53,3 +55,4 @@ pub use offer::{LeftOut, LeftOutReason};
 pub use options::{GatewayOptions, Profile};
 pub use scope::Scope;
 pub use stdio::{StdioInput, StdioOutput, stdio};
+pub use validity::Validity;

@@ -38,7 +38,8 @@ const MESSAGES_PER_WRITE: usize = 64;
 const BUFFER: usize = 64 << 10;
 
 impl Gateway {
-    /// Serves one client over a byte stream until its input ends, or the gateway has drained.
+    /// Serves one client over a byte stream until its input ends, the gateway has drained, or the client's
+    /// credential does not count any more.
     ///
     /// The end of the input cancels what still runs and ends the client's own connections to servers.
     ///
@@ -66,6 +67,7 @@ impl Gateway {
             });
         }
         let limits = &self.0.options.limits;
+        let validity = identity.validity().clone();
         let (outbox, queue) = Outbox::new(limits.outbox, &self.0.dropped);
         let finish = CancellationToken::new();
         let writing = write_queue(write, queue, Arc::clone(&outbox), finish.clone());
@@ -89,6 +91,7 @@ impl Gateway {
             biased;
             () = self.0.drain.over() => Ok(Ending::Drained),
             () = stream.outbox.closed.clone().cancelled_owned() => Ok(Ending::Gone),
+            () = validity.ended() => Ok(Ending::Gone),
             ended = stream.receive(&mut lines) => ended.map(|()| Ending::Input),
         };
         if let Ok(Ending::Drained) = ended {

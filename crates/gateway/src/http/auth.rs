@@ -148,6 +148,11 @@ pub(super) async fn identify(
     }
 }
 
+/// The refusal of a request whose credential does not count any more.
+pub(super) fn no_longer_valid() -> AuthRefusal {
+    unauthorized(INVALID, "the credential does not count any more")
+}
+
 fn unauthorized(challenge: &'static str, why: &str) -> AuthRefusal {
     AuthRefusal {
         status: StatusCode::UNAUTHORIZED,

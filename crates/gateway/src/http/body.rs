@@ -9,6 +9,7 @@ use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
 
 use super::events::EventStream;
+use crate::validity::Validity;
 
 /// The body of a response.
 pub struct HttpBody(pub(super) BodyKind);
@@ -17,6 +18,11 @@ pub(super) enum BodyKind {
     /// All of it, once.
     Whole(Option<Bytes>),
     Events(Pin<Box<EventStream>>),
+    /// Events until the client's credential does not count any more.
+    Ending(
+        Pin<Box<EventStream>>,
+        Pin<Box<dyn Future<Output = ()> + Send>>,
+    ),
 }
 
 /// The reason that a body cannot be used.
@@ -40,13 +46,23 @@ impl HttpBody {
     pub(super) fn events(events: EventStream) -> Self {
         Self(BodyKind::Events(Box::pin(events)))
     }
+
+    /// Ends a stream of events with the validity of its client's credential.
+    pub(super) fn valid(self, validity: &Validity) -> Self {
+        match (self.0, validity.end_of()) {
+            (BodyKind::Events(events), Some(end)) => {
+                Self(BodyKind::Ending(events, Box::pin(end.wait())))
+            }
+            (kind, _) => Self(kind),
+        }
+    }
 }
 
 impl std::fmt::Debug for HttpBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
             BodyKind::Whole(_) => "HttpBody(whole)",
-            BodyKind::Events(_) => "HttpBody(events)",
+            BodyKind::Events(_) | BodyKind::Ending(..) => "HttpBody(events)",
         })
     }
 }
@@ -65,6 +81,15 @@ impl Body for HttpBody {
                 let next = events.as_mut().poll_next(cx);
                 next.map(|event| event.map(|event| Ok(Frame::data(event))))
             }
+            BodyKind::Ending(events, ended) => {
+                // The end first: nothing more goes to a client that may not have it.
+                if ended.as_mut().poll(cx).is_ready() {
+                    self.0 = BodyKind::Whole(None);
+                    return Poll::Ready(None);
+                }
+                let next = events.as_mut().poll_next(cx);
+                next.map(|event| event.map(|event| Ok(Frame::data(event))))
+            }
         }
     }
 
@@ -78,7 +103,7 @@ impl Body for HttpBody {
                 let length = text.as_ref().map_or(0, Bytes::len);
                 SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
             }
-            BodyKind::Events(_) => SizeHint::default(),
+            BodyKind::Events(_) | BodyKind::Ending(..) => SizeHint::default(),
         }
     }
 }

@@ -81,7 +81,7 @@ async fn initialize(exchange: &Exchange<'_>, message: ClientMessage) -> HttpResp
     if reply.outcome.is_err() {
         return response;
     }
-    let opened = slot.open(scope, client, general);
+    let opened = slot.open(scope, client, general, exchange.identity.validity());
     let id = opened.and_then(|session| HeaderValue::try_from(session.id.to_text()).ok());
     let Some(id) = id else {
         let why = "the system gave no random numbers";

@@ -16,7 +16,7 @@
 //! A request passes `origin` (is it meant for us at all), `route`, `auth` (who sends it) and the checks of
 //! `service`, before its body is read and parsed, once. `modern` answers a request that says all about
 //! itself; `agreement` compares its headers with its body. `legacy` answers those of `sessions`, and
-//! `older` is the transport of 2024-11-05.
+//! `older` is the transport of 2024-11-05. `ends` closes what clients left open when their credentials end.
 //!
 //! An answer is one JSON text if nothing comes before it. Otherwise it is a stream of events (`events`)
 //! that reads a `channel`; channels of sessions keep what was read, so that clients can resume.
@@ -33,6 +33,7 @@ mod agreement;
 mod auth;
 mod body;
 mod channel;
+mod ends;
 mod events;
 mod legacy;
 mod listener;

@@ -1,7 +1,7 @@
 //! Requests of the modern era, each of which says all about itself.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ use crate::limits::GatewayLimits;
 use crate::message::{BadMessage, ClientMessage, ClientRequest, Reply};
 use crate::outlet::{Outlet, Priority};
 use crate::scope::Scope;
+use crate::validity::Validity;
 
 /// The clients of modern requests: one for each principal in each scope.
 pub(super) struct ModernClients {
@@ -41,6 +42,8 @@ pub(super) struct ModernClient {
     caller: Caller,
     scope: Scope,
     client: Arc<Client>,
+    /// How long the credential counts that lasts longest of those that it came with.
+    validity: Mutex<Validity>,
     marks: Mutex<Marks>,
 }
 
@@ -80,7 +83,10 @@ impl ModernClients {
         let known = |all: &ByPrincipal| {
             let mut theirs = all.get(principal)?.iter();
             let is_it = |known: &&Arc<ModernClient>| {
-                known.scope == exchange.scope && known.caller == *caller
+                known.scope == exchange.scope
+                    && known.caller == *caller
+                    // One whose credential has ended is about to be closed.
+                    && known.extend(exchange.identity.validity())
             };
             theirs.find(is_it).cloned()
         };
@@ -103,6 +109,7 @@ impl ModernClients {
             caller: caller.clone(),
             scope,
             client,
+            validity: Mutex::new(exchange.identity.validity().clone()),
             marks: Mutex::new(Marks {
                 changes: self.gateway.0.offers.watch(),
                 by_tool: FxHashMap::default(),
@@ -123,7 +130,27 @@ impl ModernClients {
         }
         let principal = Arc::clone(exchange.identity.shared_principal());
         all.entry(principal).or_default().push(Arc::clone(&made));
+        drop(all);
+        // A credential that ended just now has ended the clients before this one.
+        if !made.validity().is_valid() {
+            self.end_invalid();
+        }
         Ok(made)
+    }
+
+    /// Closes the clients whose credentials do not count any more.
+    pub(super) fn end_invalid(&self) {
+        let mut all = self
+            .by_principal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for theirs in all.values_mut() {
+            let is_over = |known: &mut Arc<ModernClient>| !known.validity().is_valid();
+            for over in theirs.extract_if(.., is_over) {
+                tokio::spawn(async move { over.client.close().await });
+            }
+        }
+        all.retain(|_, theirs| !theirs.is_empty());
     }
 
     /// Forgets all clients, which the caller then closes.
@@ -162,6 +189,20 @@ fn forget_idle(all: &mut ByPrincipal, exchange: &Exchange<'_>) {
 }
 
 impl ModernClient {
+    fn validity(&self) -> MutexGuard<'_, Validity> {
+        self.validity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a credential that the client came with now; false if those that it had before have ended.
+    fn extend(&self, newer: &Validity) -> bool {
+        let mut own = self.validity();
+        let is_valid = own.is_valid();
+        if is_valid {
+            own.extend(newer);
+        }
+        is_valid
+    }
+
     /// The marked arguments of a tool. A tool that does not exist has none.
     fn marks(&self, exchange: &Exchange<'_>, tool: &str) -> Option<Arc<[Mark]>> {
         {

@@ -35,7 +35,12 @@ pub(super) fn open(exchange: &Exchange<'_>) -> HttpResponse {
     let outlet: Arc<dyn Outlet> = Arc::clone(&general) as _;
     let (identity, scope) = (exchange.identity.clone(), exchange.scope.clone());
     let client = Client::new(&shared.gateway, identity, scope.clone(), outlet);
-    let session = slot.open(scope, client, Arc::clone(&general));
+    let session = slot.open(
+        scope,
+        client,
+        Arc::clone(&general),
+        exchange.identity.validity(),
+    );
     let (Some(session), Ok(reader)) = (session, general.attach(None)) else {
         let why = "the system gave no random numbers";
         return respond::refusal(StatusCode::INTERNAL_SERVER_ERROR, why);

@@ -15,8 +15,9 @@ use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::auth::{Credentials, Peer, identify};
+use super::auth::{Credentials, Peer, identify, no_longer_valid};
 use super::body::{BodyError, read_body};
+use super::ends::Ends;
 use super::modern::ModernClients;
 use super::options::{HttpAuth, HttpOptions};
 use super::origin::{AllowList, OriginRefusal};
@@ -51,7 +52,8 @@ pub(super) struct HttpShared {
     allowed: AllowList,
     pub(super) counters: Arc<Counters>,
     pub(super) sessions: Arc<Sessions>,
-    pub(super) modern: ModernClients,
+    pub(super) modern: Arc<ModernClients>,
+    ends: Ends,
     /// Cancelled when no more requests are taken.
     pub(super) draining: CancellationToken,
     /// Requests of legacy clients whose connections broke.
@@ -122,11 +124,14 @@ impl Gateway {
         let allowed = AllowList::new(&options)?;
         let counters = Arc::new(Counters::default());
         let limits = &self.0.options.limits;
+        let sessions = Sessions::new(limits, &counters);
+        let modern = Arc::new(ModernClients::new(self));
         let shared = HttpShared {
             gateway: self.clone(),
             allowed,
-            sessions: Sessions::new(limits, &counters),
-            modern: ModernClients::new(self),
+            ends: Ends::new(&sessions, &modern),
+            sessions,
+            modern,
             counters,
             draining: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -277,15 +282,35 @@ async fn route<B: Body>(
         identity: &identity,
         scope,
     };
-    match head.method {
-        Method::POST => match read_message(&exchange, body, is_older).await {
-            Ok(text) if is_older => older::post(&exchange, text.as_ref()).await,
-            Ok(text) => post(&exchange, text.as_ref()).await,
+    let validity = identity.validity();
+    let Some(end) = validity.end_of() else {
+        return answer(&exchange, body, is_older).await;
+    };
+    // Before the request, which may open what the end has to close.
+    shared.ends.watch(validity);
+    // The credential may stop to count while its request is on its way.
+    let response = tokio::select! {
+        biased;
+        () = end.wait() => {
+            let response = respond::closing(respond::unauthorized(no_longer_valid()));
+            return shared.refuse(RefusalReason::Auth, response);
+        }
+        response = answer(&exchange, body, is_older) => response,
+    };
+    response.map(|body| body.valid(validity))
+}
+
+/// Answers a request of a client that is known.
+async fn answer<B: Body>(exchange: &Exchange<'_>, body: B, is_older: bool) -> HttpResponse {
+    match exchange.head.method {
+        Method::POST => match read_message(exchange, body, is_older).await {
+            Ok(text) if is_older => older::post(exchange, text.as_ref()).await,
+            Ok(text) => post(exchange, text.as_ref()).await,
             Err(refused) => refused,
         },
-        Method::GET if is_older => older::open(&exchange),
-        Method::GET => legacy::open_stream(&exchange),
-        _ => legacy::delete(&exchange).await,
+        Method::GET if is_older => older::open(exchange),
+        Method::GET => legacy::open_stream(exchange),
+        _ => legacy::delete(exchange).await,
     }
 }
 

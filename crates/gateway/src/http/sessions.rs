@@ -22,6 +22,7 @@ use crate::caller::ClientIdentity;
 use crate::client::Client;
 use crate::limits::GatewayLimits;
 use crate::scope::Scope;
+use crate::validity::Validity;
 
 /// Length of a session id in base64.
 const ID_TEXT: usize = 22;
@@ -62,6 +63,8 @@ pub(super) struct Session {
     principal: Arc<str>,
     scope: Scope,
     pub(super) client: Arc<Client>,
+    /// How long the credential counts that the client came with last.
+    validity: Mutex<Validity>,
     /// Messages that belong to no request.
     pub(super) general: Arc<Channel>,
     /// Streams of requests that clients can resume, the newest last.
@@ -123,6 +126,10 @@ impl Session {
         let streams = self.streams();
         let mut kept = streams.kept.iter();
         kept.find(|channel| channel.number() == number).cloned()
+    }
+
+    fn validity(&self) -> MutexGuard<'_, Validity> {
+        self.validity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn touch(&self) {
@@ -227,8 +234,14 @@ impl Sessions {
         // The id alone opens nothing: it may have leaked.
         let is_theirs = *session.principal == *identity.principal()
             && session.client.acts_as(identity.caller())
-            && session.scope == *scope;
-        is_theirs.then(|| Arc::clone(session))
+            && session.scope == *scope
+            && session.validity().is_valid();
+        if !is_theirs {
+            return None;
+        }
+        // A client that renews its credential keeps its session.
+        session.validity().extend(identity.validity());
+        Some(Arc::clone(session))
     }
 
     /// Reserves room for a session. With none, sessions that have been idle for a while end.
@@ -287,16 +300,27 @@ impl Sessions {
     /// Ends all sessions that have been idle for that long.
     fn end_idle(&self, limit: Duration) {
         let now = elapsed(self.started);
+        for _ in 0..self.end_all(|session| session.is_idle(now, limit)) {
+            self.counters.expired();
+        }
+    }
+
+    /// Ends all sessions whose clients' credentials do not count any more.
+    pub(super) fn end_invalid(&self) {
+        self.end_all(|session| !session.validity().is_valid());
+    }
+
+    /// Returns the number of sessions that it ends.
+    fn end_all(&self, is_over: impl Fn(&Session) -> bool) -> usize {
         let mut state = self.state();
-        let is_idle = |session: &Arc<Session>| session.is_idle(now, limit);
-        let idle: Vec<SessionId> = state
+        let over: Vec<SessionId> = state
             .open
             .iter()
-            .filter(|(_, session)| is_idle(session))
+            .filter(|(_, session)| is_over(session))
             .map(|(id, _)| *id)
             .collect();
-        let mut ended = Vec::with_capacity(idle.len());
-        for id in idle {
+        let mut ended = Vec::with_capacity(over.len());
+        for id in over {
             if let Some(session) = state.open.remove(&id) {
                 state.release(&session.principal);
                 ended.push(session);
@@ -304,10 +328,11 @@ impl Sessions {
         }
         // Ended without the lock: it can take time, and other requests need the registry.
         drop(state);
+        let count = ended.len();
         for session in ended {
-            self.counters.expired();
             tokio::spawn(async move { session.end().await });
         }
+        count
     }
 
     /// Starts the search for idle sessions, which goes on as long as there are any.
@@ -357,6 +382,7 @@ impl Slot {
         scope: Scope,
         client: Arc<Client>,
         general: Arc<Channel>,
+        validity: &Validity,
     ) -> Option<Arc<Session>> {
         let sessions = &self.sessions;
         let session = Arc::new(Session {
@@ -364,6 +390,7 @@ impl Slot {
             principal: Arc::clone(&self.principal),
             scope,
             client,
+            validity: Mutex::new(validity.clone()),
             general,
             streams: Mutex::default(),
             uses: AtomicU32::new(0),
@@ -376,6 +403,10 @@ impl Slot {
         sessions.start_sweeping();
         // Only now: until here, dropping the slot gives the room back.
         self.is_used = true;
+        // A credential that ended just now has ended the sessions before this one.
+        if !validity.is_valid() {
+            self.sessions.end_invalid();
+        }
         Some(session)
     }
 }

@@ -16,3 +16,4 @@ mod older;
 mod resume;
 mod sessions;
 mod support;
+mod validity;

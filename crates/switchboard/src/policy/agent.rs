@@ -49,6 +49,11 @@ impl Audience {
             Self::Only(agents) => agents.contains(agent),
         }
     }
+
+    /// Returns `true` if the audience includes a caller, or the agent whose policy counts for it.
+    pub(crate) fn includes(&self, caller: &CallerId, acting: &CallerId) -> bool {
+        self.has(caller) || self.has(acting)
+    }
 }
 
 impl AgentPolicy {

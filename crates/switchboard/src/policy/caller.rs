@@ -3,11 +3,13 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::agent::AgentPolicy;
 use crate::spec::ServerName;
 
 /// The id of the owner. No agent can have it.
@@ -37,6 +39,10 @@ pub struct ParseCallerIdError {
 /// run that it is in (the task, the branch). Both are free texts for an [`Admit`](super::Admit) to look
 /// at; nothing else looks at them. The program says who calls: no agent can name itself.
 ///
+/// A caller may come with a credential that grants less than its agent may do: [`Caller::bounded_by`]
+/// narrows the policy for this caller alone, and [`Caller::acts_as`] names the agent whose policy counts
+/// while the policy says nothing of the caller's own id.
+///
 /// ```
 /// use switchboard::policy::Caller;
 ///
@@ -54,6 +60,19 @@ pub struct Caller {
     run: Option<Arc<BTreeMap<String, String>>>,
     /// Values of the run as JSON texts, which can be compared and hashed.
     values: Option<Arc<BTreeMap<String, String>>>,
+    acts_as: Option<CallerId>,
+    bounds: Option<Bounds>,
+}
+
+/// A policy that narrows another. Callers are keys of tables, and equal policies are told apart by the rest.
+#[derive(Clone, PartialEq, Eq)]
+struct Bounds(Arc<AgentPolicy>);
+
+impl Hash for Bounds {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.current_level().hash(state);
+        self.0.granted().hash(state);
+    }
 }
 
 static NONE: BTreeMap<String, String> = BTreeMap::new();
@@ -127,6 +146,51 @@ impl Caller {
         self
     }
 
+    /// The same under the policy of another agent, as long as the policy says nothing of its own id.
+    ///
+    /// Approvals, events and denials still name this caller.
+    #[must_use]
+    pub fn acts_as(mut self, agent: CallerId) -> Self {
+        self.acts_as = Some(agent);
+        self
+    }
+
+    /// The same within bounds: what its agent's policy allows has to be allowed by these too, and the
+    /// lower of both levels counts. Bounds never grant anything.
+    ///
+    /// ```
+    /// use switchboard::policy::{Caller, Request, Target, Verb};
+    /// use switchboard::{AgentPolicy, Grants, Level, Policy, ServerName};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let policy = Policy::none().agent("gateway".parse()?, AgentPolicy::everything(Level::Yolo));
+    /// let bounds = AgentPolicy::new(Level::Yolo).grants(Grants::parse(["mcp:github:get_*"])?);
+    /// let laptop = Caller::agent("laptop")?.acts_as("gateway".parse()?).bounded_by(bounds);
+    /// let server = ServerName::parse("github")?;
+    /// for (name, is_allowed) in [("get_issue", true), ("delete_issue", false)] {
+    ///     let target = Target::Tool { server: &server, name };
+    ///     let decision = policy.decide(&Request::new(&laptop, Verb::Call, target));
+    ///     assert_eq!(decision.is_allowed(), is_allowed);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn bounded_by(mut self, policy: AgentPolicy) -> Self {
+        self.bounds = Some(Bounds(Arc::new(policy)));
+        self
+    }
+
+    /// Returns the agent whose policy counts while the policy says nothing of the caller's own id.
+    pub fn stand_in(&self) -> Option<&CallerId> {
+        self.acts_as.as_ref()
+    }
+
+    /// Returns the policy that narrows that of its agent.
+    pub fn bounds(&self) -> Option<&AgentPolicy> {
+        self.bounds.as_ref().map(|bounds| &*bounds.0)
+    }
+
     /// The context that a [`ToolPredicate`](crate::spec::ToolPredicate) is given for a use of a server.
     pub fn context(&self, server: &ServerName) -> Value {
         let texts = self.run_attributes().iter();
@@ -187,6 +251,8 @@ impl From<CallerId> for Caller {
             attributes: None,
             run: None,
             values: None,
+            acts_as: None,
+            bounds: None,
         }
     }
 }

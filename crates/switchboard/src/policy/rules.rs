@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::agent::{AgentPolicy, Audience};
-use super::caller::CallerId;
+use super::caller::{Caller, CallerId};
 use super::decision::{Decision, List, Reason, Scope};
 use super::filter::Filter;
 use super::level::Level;
@@ -32,6 +32,9 @@ use crate::spec::{ServerName, ToolFilter};
 /// After the first rule, only the last one looks at the verb: it lets an agent list without asking what
 /// it may use after asking. So an agent can use, or ask for, everything that it sees, and nothing that it
 /// does not see. An agent sees a server if it has a grant for anything in it.
+///
+/// A caller with [bounds](super::Caller::bounded_by) has to pass rules 4 to 7 of both policies, and the lower
+/// level counts.
 ///
 /// A denied use is an error that names the rule, except for a server that is not for the agent: to the
 /// agent that server does not exist. [`Policy::conceal_denials`] makes all denied uses look like that.
@@ -147,8 +150,11 @@ impl Policy {
 
     /// Returns `true` if a use that this rule denies has to look to the agent as if there were no such
     /// thing.
-    pub fn conceals(&self, agent: &CallerId, rule: &Reason) -> bool {
-        let is_concealed = self.of(agent).is_some_and(AgentPolicy::conceals_denials);
+    pub fn conceals(&self, caller: &Caller, rule: &Reason) -> bool {
+        let own = self.of(self.acting(caller)).into_iter();
+        let is_concealed = own
+            .chain(caller.bounds())
+            .any(AgentPolicy::conceals_denials);
         // A tool that the program filters out is not there, whatever the grants say.
         let is_absent = matches!(rule, Reason::Audience(_) | Reason::Filter(_));
         self.conceals || is_concealed || is_absent
@@ -158,6 +164,14 @@ impl Policy {
     pub fn of(&self, agent: &CallerId) -> Option<&AgentPolicy> {
         let own = self.agents.get(agent);
         own.or(self.others.as_ref()).map(|policy| &**policy)
+    }
+
+    /// Returns the agent whose policy counts for a caller: itself, or the one that it acts as while this says
+    /// nothing of it.
+    pub fn acting<'c>(&self, caller: &'c Caller) -> &'c CallerId {
+        let has_own = self.agents.contains_key(caller.id());
+        let stand_in = caller.stand_in().filter(|_| !has_own);
+        stand_in.unwrap_or(caller.id())
     }
 
     /// The agents that have a policy of their own, by id.
@@ -183,8 +197,11 @@ impl Policy {
             Err(reason) => Decision::Deny(reason),
             // Listing is not asked about: a question for each list would teach people to say yes.
             Ok((Level::Trusted, _)) if request.verb != Verb::List => {
-                let policy = self.of(request.caller.id());
-                let scope = policy.map_or(Scope::Server, AgentPolicy::scope);
+                let own = self.of(self.acting(request.caller)).into_iter();
+                let mut policies = own.chain(request.caller.bounds());
+                // The narrower question of the two.
+                let is_item = policies.any(|policy| policy.scope() == Scope::Item);
+                let scope = if is_item { Scope::Item } else { Scope::Server };
                 Decision::Ask(Reason::Level(Level::Trusted), scope)
             }
             Ok((_, grant)) => Decision::Allow(grant),
@@ -193,7 +210,8 @@ impl Policy {
 
     /// Returns the level and the grant that covers the request, or else the first objection.
     fn objection(&self, request: &Request<'_>) -> Result<(Level, Reason), Reason> {
-        let (target, agent) = (&request.target, request.caller.id());
+        let (target, caller) = (&request.target, request.caller);
+        let agent = self.acting(caller);
         // The order is that of the rules in the docs of `Policy`: the first objection is the one
         // reported.
         if !request.verb.fits(target) {
@@ -201,11 +219,13 @@ impl Policy {
         }
         let server = self.servers.get(target.server());
         // The audience before the agent's policy: it belongs to the server's entry.
-        if server.is_some_and(|rules| !rules.audience.has(agent)) {
+        if server.is_some_and(|rules| !rules.audience.includes(caller.id(), agent)) {
             return Err(Reason::Audience(target.server().clone()));
         }
         let policy = self.of(agent).ok_or(Reason::NoPolicy)?;
-        let level = policy.current_level();
+        let bounds = caller.bounds();
+        let level = bounds.map_or(Level::Yolo, AgentPolicy::current_level);
+        let level = level.min(policy.current_level());
         if level == Level::Sandboxed {
             return Err(Reason::Level(level));
         }
@@ -213,7 +233,13 @@ impl Policy {
         if let Some(reason) = filtered(server, policy, target) {
             return Err(reason);
         }
-        let grant = policy.granted().covering(target).ok_or(Reason::NoGrant)?;
+        let mut grant = policy.granted().covering(target).ok_or(Reason::NoGrant)?;
+        if let Some(bounds) = bounds {
+            if let Some(reason) = filtered(None, bounds, target) {
+                return Err(reason);
+            }
+            grant = bounds.granted().covering(target).ok_or(Reason::NoGrant)?;
+        }
         // Predicates come last: they run the program's own code, and only for requests that are granted.
         self.admitted(request)?;
         Ok((level, Reason::Grant(Arc::clone(grant))))

@@ -133,7 +133,9 @@ impl Access {
         let audiences = self.audiences.read();
         let audiences = audiences.unwrap_or_else(PoisonError::into_inner);
         let audience = audiences.get(server)?;
-        let is_included = request.caller.is_owner() || audience.has(request.caller.id());
+        let caller = request.caller;
+        let is_included =
+            caller.is_owner() || audience.includes(caller.id(), self.policy().acting(caller));
         (!is_included).then(|| Reason::Audience(server.clone()))
     }
 
@@ -288,7 +290,7 @@ impl Access {
         absent: impl FnOnce() -> Error,
     ) -> Error {
         let rule = decision.reason();
-        if self.policy().conceals(request.caller.id(), rule) {
+        if self.policy().conceals(request.caller, rule) {
             return absent();
         }
         let server = request.target.server().clone();

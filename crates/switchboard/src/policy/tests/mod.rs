@@ -1,5 +1,6 @@
 //! What the rules say, one by one and all together.
 
+mod bounds;
 mod grants;
 mod model;
 mod random;

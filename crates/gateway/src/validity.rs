@@ -1,0 +1,193 @@
+//! How long a credential counts.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use tokio_util::sync::CancellationToken;
+
+/// Longest sleep until a time of the system's clock, which may be set meanwhile.
+const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+
+/// How long a credential counts: for ever, until a time, or until [`Validity::end`]. Clones share it.
+///
+/// When it ends, so do the sessions, streams and requests of the clients that came with it
+/// ([`ClientIdentity::valid`](crate::ClientIdentity::valid)).
+///
+/// ```
+/// use switchboard_gateway::Validity;
+///
+/// let validity = Validity::until_ended();
+/// let of_session = validity.clone();
+/// assert!(of_session.is_valid());
+/// validity.end();
+/// assert!(!of_session.is_valid() && Validity::for_ever().is_valid());
+/// ```
+#[derive(Clone, Default)]
+pub struct Validity(Option<Arc<Inner>>);
+
+struct Inner {
+    id: u64,
+    end: End,
+}
+
+/// The end of a validity, without keeping it.
+#[derive(Clone)]
+pub(crate) struct End {
+    ended: CancellationToken,
+    until: Option<SystemTime>,
+}
+
+impl Validity {
+    /// Never ends.
+    pub fn for_ever() -> Self {
+        Self(None)
+    }
+
+    /// Ends with [`Validity::end`].
+    pub fn until_ended() -> Self {
+        Self::new(None)
+    }
+
+    /// Ends at that time, or with [`Validity::end`].
+    pub fn until(time: SystemTime) -> Self {
+        Self::new(Some(time))
+    }
+
+    fn new(until: Option<SystemTime>) -> Self {
+        static IDS: AtomicU64 = AtomicU64::new(1);
+        let ended = CancellationToken::new();
+        Self(Some(Arc::new(Inner {
+            id: IDS.fetch_add(1, Ordering::Relaxed),
+            end: End { ended, until },
+        })))
+    }
+
+    /// Ends it for all clones. One that lasts for ever stays.
+    pub fn end(&self) {
+        if let Some(inner) = &self.0 {
+            inner.end.ended.cancel();
+        }
+    }
+
+    /// Returns true until it has ended.
+    pub fn is_valid(&self) -> bool {
+        self.0.as_ref().is_none_or(|inner| !inner.end.is_over())
+    }
+
+    /// Completes when it ends; never if it lasts for ever.
+    pub async fn ended(&self) {
+        match self.end_of() {
+            Some(end) => end.wait().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn end_of(&self) -> Option<End> {
+        self.0.as_ref().map(|inner| inner.end.clone())
+    }
+
+    /// Tells validities apart; 0 for those that never end.
+    pub(crate) fn id(&self) -> u64 {
+        self.0.as_ref().map_or(0, |inner| inner.id)
+    }
+
+    /// Keeps whichever of the two is known to last longer.
+    pub(crate) fn extend(&mut self, newer: &Self) {
+        let Some(own) = self.0.as_ref() else { return };
+        let is_longer = match newer.0.as_ref() {
+            None => true,
+            Some(newer) if newer.id == own.id => false,
+            Some(newer) => match (own.end.until, newer.end.until) {
+                (Some(own), Some(newer)) => newer >= own,
+                (Some(_), None) => true,
+                (None, newer) => newer.is_none(),
+            },
+        };
+        if is_longer {
+            *self = newer.clone();
+        }
+    }
+}
+
+impl End {
+    fn is_over(&self) -> bool {
+        let is_past = |until| SystemTime::now() >= until;
+        self.ended.is_cancelled() || self.until.is_some_and(is_past)
+    }
+
+    /// Completes at the end, and when nothing has the validity any more.
+    pub(crate) async fn wait(self) {
+        while !self.is_over() {
+            let Some(until) = self.until else {
+                return self.ended.cancelled().await;
+            };
+            let rest = until.duration_since(SystemTime::now()).unwrap_or_default();
+            tokio::select! {
+                () = self.ended.cancelled() => return,
+                () = tokio::time::sleep(rest.min(LONGEST_SLEEP)) => {}
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // What waits for the end must not wait for ever.
+        self.end.ended.cancel();
+    }
+}
+
+impl fmt::Debug for Validity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Validity")
+            .field("is_valid", &self.is_valid())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_validity_ends_once_for_all_clones() {
+        let validity = Validity::until_ended();
+        let clone = validity.clone();
+        let waiting = tokio::spawn(async move { clone.ended().await });
+        validity.end();
+        waiting.await.unwrap();
+        assert!(!validity.is_valid());
+        Validity::for_ever().end();
+        assert!(Validity::for_ever().is_valid());
+    }
+
+    #[tokio::test]
+    async fn a_validity_ends_at_its_time_and_with_its_last_clone() {
+        let soon = SystemTime::now() + Duration::from_millis(20);
+        let validity = Validity::until(soon);
+        validity.ended().await;
+        assert!(SystemTime::now() >= soon && !validity.is_valid());
+        let end = Validity::until_ended().end_of().unwrap();
+        end.wait().await;
+    }
+
+    #[test]
+    fn the_longer_validity_is_kept() {
+        let at = |seconds| Validity::until(SystemTime::now() + Duration::from_secs(seconds));
+        let kept = |own: &Validity, newer: &Validity| {
+            let mut kept = own.clone();
+            kept.extend(newer);
+            kept.id()
+        };
+        let (short, long) = (at(10), at(20));
+        assert_eq!(kept(&short, &long), long.id());
+        assert_eq!(kept(&long, &short), long.id());
+        assert_eq!(kept(&long, &Validity::for_ever()), 0);
+        assert_eq!(kept(&Validity::for_ever(), &long), 0);
+        let open = Validity::until_ended();
+        assert_eq!(kept(&long, &open), open.id());
+        assert_eq!(kept(&open, &long), open.id());
+    }
+}
