@@ -77,7 +77,7 @@ pub(crate) struct Client {
 /// One request, read.
 struct Asked<'a> {
     version: Version,
-    params: Params,
+    params: Box<Params>,
     /// Takes what belongs to the request.
     outlet: &'a Arc<dyn Outlet>,
 }
@@ -200,7 +200,7 @@ impl Client {
         self: &Arc<Self>,
         id: RequestId,
         method: &str,
-        params: Result<Params, RpcError>,
+        params: Result<Box<Params>, RpcError>,
         outlet: &Arc<dyn Outlet>,
     ) -> Option<Reply> {
         let asked = params.and_then(|params| self.asked(method, params, outlet));
@@ -222,7 +222,7 @@ impl Client {
     fn asked<'a>(
         &self,
         method: &str,
-        params: Params,
+        params: Box<Params>,
         outlet: &'a Arc<dyn Outlet>,
     ) -> Result<Asked<'a>, RpcError> {
         // `initialize` with a `protocolVersion` begins a legacy session, whatever `_meta` has.

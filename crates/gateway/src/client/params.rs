@@ -45,15 +45,15 @@ pub(super) fn invalid(why: &str) -> RpcError {
 }
 
 impl Params {
-    /// Reads the parameters of a request.
+    /// Reads the parameters of a request. Boxed: futures that hold them are moved several times.
     ///
     /// # Errors
     /// Fails if they, or `_meta`, are not an object, or a member that is read is there twice.
-    pub(crate) fn read(params: Option<Raw>) -> Result<Self, RpcError> {
+    pub(crate) fn read(params: Option<Raw>) -> Result<Box<Self>, RpcError> {
         let Some(params) = params else {
-            return Ok(Self::default());
+            return Ok(Box::default());
         };
-        let (mut read, mut meta, mut placed) = (Self::default(), None, Ok(()));
+        let (mut read, mut meta, mut placed) = (Box::<Self>::default(), None, Ok(()));
         let is_object = params.each_member(|key, value| {
             let slot = match key {
                 "name" => &mut read.name,
@@ -160,7 +160,7 @@ pub(super) fn log_level(level: &Raw) -> Result<LogLevel, RpcError> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Params, String> {
+    fn read(text: &str) -> Result<Box<Params>, String> {
         let read = Params::read(Some(Raw::parse(text).unwrap()));
         read.map_err(|error| error.message().to_owned())
     }

@@ -33,7 +33,8 @@ pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> Htt
     if let ClientMessage::Request(request) = &message
         && request.method == "initialize"
     {
-        return initialize(exchange, message).await;
+        // Boxed, as notifications below: calls are the usual, and their future stays small.
+        return Box::pin(initialize(exchange, message)).await;
     }
     let session = match find(exchange) {
         Ok(session) => session,
@@ -44,7 +45,7 @@ pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> Htt
         other => {
             let _use = session.in_use();
             let outlet: Arc<dyn Outlet> = Arc::clone(&session.general) as _;
-            session.client.handle(other, &outlet).await;
+            Box::pin(session.client.handle(other, &outlet)).await;
             // 2025-11-25, transports: what is not a request is answered with 202 and no body.
             respond::empty(StatusCode::ACCEPTED)
         }

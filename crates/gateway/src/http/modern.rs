@@ -401,7 +401,7 @@ async fn answer(
     exchange: &Exchange<'_>,
     client: &Arc<Client>,
     request: ClientRequest,
-    params: Result<Params, RpcError>,
+    params: Result<Box<Params>, RpcError>,
 ) -> HttpResponse {
     let limits = exchange.limits();
     let shared = exchange.shared;

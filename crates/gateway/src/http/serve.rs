@@ -26,6 +26,8 @@ use super::tls;
 use crate::error::GatewayError;
 use crate::limits::GatewayLimits;
 
+/// The number of headers that hyper takes by itself.
+const HEADERS_OF_HYPER: usize = 100;
 /// Pause after the system could not accept a connection: it is likely out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -210,8 +212,11 @@ fn builder(limits: &GatewayLimits) -> http1::Builder {
     builder
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_time.max(limits.idle_time))
-        .max_headers(limits.headers)
         // Smaller ones hyper does not take.
         .max_buf_size(limits.head_bytes.max(8192));
+    // Over a number that is named, hyper allocates for every request.
+    if limits.headers != HEADERS_OF_HYPER {
+        builder.max_headers(limits.headers);
+    }
     builder
 }

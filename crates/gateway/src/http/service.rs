@@ -379,7 +379,8 @@ async fn read_message<B: Body>(
 /// Answers a POST of either era.
 async fn post(exchange: &Exchange<'_>, text: &str) -> HttpResponse {
     if is_batch(text) {
-        return legacy::post_batch(exchange, text).await;
+        // Boxed: batches are rare, and would make the future of every request larger.
+        return Box::pin(legacy::post_batch(exchange, text)).await;
     }
     match exchange.parse(text) {
         // Before `is_modern`, which takes every `initialize` for a legacy one.
