@@ -102,11 +102,7 @@ pub(crate) fn change(goal: &Goal, change: &Change) -> Result<Edited, Failure> {
 
 /// Builds the report of a failed edit.
 fn edit_failure(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
-    // Errors of the system are internal; all others are problems of the file.
-    let (exit, kind) = match error {
-        EditError::Io { .. } | EditError::Busy { .. } => (Exit::Internal, "internal"),
-        _ => (Exit::Configuration, "configuration"),
-    };
+    let (exit, kind) = exit_of(error);
     let (message, at) = match error {
         EditError::Syntax { line, column, what } => (what.clone(), Some((*line, *column))),
         error => (error.to_string(), None),
@@ -124,6 +120,15 @@ fn edit_failure(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
             report.hint(format!("`switchboard config check {file}` shows where"))
         }
         _ => report,
+    }
+}
+
+/// Returns the exit code and the kind of a failed edit: errors of the system are internal, all others are problems
+/// of the file.
+pub(crate) fn exit_of(error: &EditError) -> (Exit, &'static str) {
+    match error {
+        EditError::Io { .. } | EditError::Busy { .. } => (Exit::Internal, "internal"),
+        _ => (Exit::Configuration, "configuration"),
     }
 }
 

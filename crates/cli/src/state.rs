@@ -50,6 +50,11 @@ pub(crate) fn definitions(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("definitions"))
 }
 
+/// Returns the folder with the records that undo installs into other clients.
+pub(crate) fn installs(host: &Environment) -> Option<PathBuf> {
+    Some(state(host)?.join("installs"))
+}
+
 /// Returns the history file of the prompt.
 pub(crate) fn history(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("history"))

@@ -11,7 +11,7 @@
 //! part of the approval, the files that arguments name ([`Entry::files_of_arguments`]).
 //!
 //! [`import`] converts servers of other clients' files to our format, [`export`] does the opposite, and
-//! [`edit`] changes files.
+//! [`edit`] changes files, and [`install`] puts a gateway into the files of other clients.
 //!
 //! No secret of a file ever appears in a problem: neither in its text, nor in its excerpt, nor in `Debug`.
 //! The excerpt shows other values as they are written.
@@ -28,6 +28,7 @@ pub mod export;
 mod fields;
 mod file;
 pub mod import;
+pub mod install;
 mod json_schema;
 mod keys;
 mod layered;

@@ -1,11 +1,12 @@
 //! The command line: [`Cli`] and its commands.
 //!
 //! The options that all commands with servers share are in `connection`; those of each command are grouped by
-//! topic: `servers` for commands that use servers, `serve` for the gateway, `files` for config files and approvals, `login` for logins,
+//! topic: `servers` for commands that use servers, `serve` and `install` for the gateway, `files` for config files and approvals, `login` for logins,
 //! `policy` for agents and pinned definitions, `program` for this program itself.
 
 mod connection;
 mod files;
+mod install;
 mod login;
 mod policy;
 mod program;
@@ -19,6 +20,7 @@ pub(crate) use files::{
     Add, ConfigCheck, ConfigPath, ConfigShow, ConfigVerb, Configs, Edit, Export, Import, Scope,
     Target, Trust, TrustApprove, TrustList, TrustRevoke, TrustShow, TrustVerb,
 };
+pub(crate) use install::{Install, Reach};
 pub(crate) use login::{Auth, AuthStatus, AuthVerb, Login, Logout};
 pub(crate) use policy::{
     Lock, Pins, PinsApprove, PinsVerb, Policy, PolicyRevoke, PolicyVerb, Verify, Why,
@@ -87,6 +89,8 @@ pub(crate) enum Command {
     Watch(Watch),
     /// Offer all servers to clients as one, over stdio or HTTP.
     Serve(Box<Serve>),
+    /// Put the gateway into another client's config file.
+    Install(Install),
     /// Log in to a server that uses OAuth.
     Login(Box<Login>),
     /// Log out of a server and revoke its tokens.

@@ -11,6 +11,7 @@ pub(crate) mod edit;
 pub(crate) mod export;
 mod find_tool;
 pub(crate) mod import;
+pub(crate) mod install;
 pub(crate) mod leftovers;
 pub(crate) mod listing;
 pub(crate) mod lock;
@@ -64,6 +65,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Enable(args) => edit::toggle(args, Switch::On),
         Command::Disable(args) => edit::toggle(args, Switch::Off),
         Command::Import(args) => import::run(args),
+        Command::Install(args) => install::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Config(args) => config::run(args),
         Command::Policy(args) => policy::run(args),

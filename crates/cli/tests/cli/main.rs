@@ -46,6 +46,7 @@ mod hostile;
 mod http;
 #[cfg(unix)]
 mod imports;
+mod install;
 mod journal;
 #[cfg(target_os = "linux")]
 mod keepers;

@@ -56,6 +56,7 @@ const VERBS: &[(&str, &str)] = &[
     ("verify", "verify"),
     ("doctor", "doctor"),
     ("export", "export"),
+    ("install", "install"),
     ("leftovers", "leftovers"),
 ];
 
@@ -255,6 +256,8 @@ fn every_verb_prints_what_its_schema_says() {
         ("enable new", 0),
         ("remove new", 0),
         ("import .mcp.json --dry-run", 0),
+        ("install --to cursor", 0),
+        ("install --to cursor --undo", 0),
     ] {
         // What follows `--` is the server's.
         let (verb, rest) = line.split_once(" -- ").unwrap_or((line, ""));

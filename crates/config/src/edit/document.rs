@@ -164,6 +164,6 @@ impl<'d, 't> FoundServer<'d, 't> {
     }
 }
 
-fn shape(pointer: String, expected: &'static str) -> EditError {
+pub(super) fn shape(pointer: String, expected: &'static str) -> EditError {
     EditError::Shape { pointer, expected }
 }

@@ -82,7 +82,7 @@ pub enum EditError {
 
 impl EditError {
     /// Converts an error of the operating system.
-    pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
             doing,
             path: path.to_owned(),

@@ -129,7 +129,7 @@ pub(super) fn edit_with(
 }
 
 /// Follows links to the file itself, even if that does not exist yet.
-fn follow(file: &Path) -> Result<PathBuf, EditError> {
+pub(super) fn follow(file: &Path) -> Result<PathBuf, EditError> {
     let mut file = file.to_owned();
     for _ in 0..LINKS {
         match std::fs::read_link(&file) {
@@ -147,7 +147,10 @@ fn follow(file: &Path) -> Result<PathBuf, EditError> {
 }
 
 /// Reads a file; `None` if it does not exist.
-fn read(file: &Path, bounds: &EditLimits) -> Result<Option<(String, Metadata)>, EditError> {
+pub(super) fn read(
+    file: &Path,
+    bounds: &EditLimits,
+) -> Result<Option<(String, Metadata)>, EditError> {
     let opened = match files::open(file, Source::Referenced) {
         Ok(opened) => opened,
         Err(error) if error.is_absent() => return Ok(None),
@@ -182,7 +185,7 @@ fn make_folders(folder: &Path, access: Access) -> io::Result<()> {
     }
 }
 
-fn not_a_file(path: &Path) -> EditError {
+pub(super) fn not_a_file(path: &Path) -> EditError {
     EditError::Io {
         doing: "edit",
         path: path.to_owned(),

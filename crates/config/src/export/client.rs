@@ -33,7 +33,7 @@ struct Types {
 }
 
 /// The config format of a client.
-pub(super) struct Form {
+pub(crate) struct Form {
     client: Client,
     /// The key under which servers are.
     pub(super) root: &'static str,
@@ -48,7 +48,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    pub(super) fn of(client: Client) -> Self {
+    pub(crate) fn of(client: Client) -> Self {
         let plain = Self {
             client,
             root: "mcpServers",
@@ -179,7 +179,7 @@ impl Form {
     ///
     /// # Errors
     /// Returns the reason if the client cannot have such a server.
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         transport: TransportKind,
         mut ours: Map<String, Value>,

@@ -22,7 +22,7 @@ use switchboard_core::secret::Secret;
 use switchboard_core::spec::{Layer, ServerName, ServerSpec};
 use switchboard_core::text::write_json_safe;
 
-use self::client::Form;
+pub(crate) use self::client::Form;
 use crate::canonical::secrets_in_clear;
 use crate::edit::{self, Secrets, WriteError};
 use crate::import::convert;

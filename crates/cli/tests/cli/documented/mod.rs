@@ -19,6 +19,7 @@ const PAGES: &[(&str, usize)] = &[
     ("docs/first-minute.md", 10),
     ("docs/walkthrough.md", 25),
     ("docs/editing.md", 5),
+    ("docs/gateway.md", 4),
     ("docs/remote.md", 4),
     ("docs/scripting.md", 2),
     ("docs/troubleshooting.md", 3),
@@ -238,6 +239,7 @@ fn every_command_of_the_walk_through_prints_what_is_shown() {
 fn every_command_of_the_task_pages_prints_what_is_shown() {
     for page in [
         "docs/editing.md",
+        "docs/gateway.md",
         "docs/remote.md",
         "docs/scripting.md",
         "docs/troubleshooting.md",

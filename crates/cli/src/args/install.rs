@@ -1,0 +1,64 @@
+//! Options of `switchboard install`.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, ValueEnum};
+use switchboard::config::Client;
+use switchboard::config::install::Target;
+
+/// The reach of an entry in a client's config.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reach {
+    /// All your projects: the client's own file.
+    User,
+    /// The current folder: the client's file there, which others may share.
+    Project,
+}
+
+/// `switchboard install`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The client gets one entry that starts `switchboard serve`, with the absolute path of this program.
+Comments, order and everything else in its file stay as they are, and a second run changes nothing.
+--undo restores the file byte for byte. If the file has changed since, it takes out the entry alone.
+
+Examples:
+  switchboard install --to claude-code
+  switchboard install --to cursor --dry-run
+  switchboard install --to vscode --scope project
+  switchboard install --to cursor --undo")]
+pub(crate) struct Install {
+    /// Client to install into.
+    #[arg(long, value_name = "CLIENT", value_parser = clients())]
+    pub(crate) to: String,
+    /// File of the client.
+    #[arg(short = 's', long, value_enum, default_value = "user")]
+    pub(crate) scope: Reach,
+    /// Name of the entry.
+    #[arg(long, value_name = "NAME", default_value = "switchboard")]
+    pub(crate) name: String,
+    /// Take the entry out again.
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Show the difference, with secrets masked, and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON: the change on stdout, an error on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The clients by name; `claude` is Claude Code.
+fn clients() -> impl clap::builder::TypedValueParser<Value = String> {
+    let clients = Target::CLIENTS.iter().map(|client| {
+        let value = PossibleValue::new(client.name());
+        if *client == Client::ClaudeCode {
+            value.alias("claude")
+        } else {
+            value
+        }
+    });
+    PossibleValuesParser::new(clients).map(|name| match name.as_str() {
+        "claude" => Client::ClaudeCode.name().to_owned(),
+        _ => name,
+    })
+}

@@ -1,0 +1,171 @@
+//! The record of an install, from which the exact text before it can be restored.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+use switchboard_core::private_store::{PrivateStore, document};
+use switchboard_core::spec::ServerName;
+
+use super::InstallError;
+
+/// The format of the records.
+const VERSION: u64 = 1;
+
+/// Longest wait for another process that changes records.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Largest record. It has no more of a file than what the edit replaced.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// What one install did to one file. The text before it is the text after it with one piece put back, so that no
+/// more of the user's file is copied than necessary.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    version: u64,
+    file: String,
+    server: String,
+    /// The entry as it was written.
+    pub(super) entry: Map<String, Value>,
+    /// True if the file existed.
+    pub(super) existed: bool,
+    /// The folders that the install made, the outermost first.
+    pub(super) folders: Vec<PathBuf>,
+    /// The piece: its place, its length after the install, and its text before.
+    at: usize,
+    inserted: usize,
+    removed: String,
+    /// The digest of the text after the install.
+    after: String,
+}
+
+impl Record {
+    pub(super) fn new(
+        file: &Path,
+        server: &ServerName,
+        entry: Map<String, Value>,
+        before: &Before,
+        after: &str,
+    ) -> Self {
+        let old = before.text.as_deref().unwrap_or_default();
+        let head = same_start(old, after);
+        let (old_rest, new_rest) = (cut(old, head..), cut(after, head..));
+        let tail = same_end(old_rest, new_rest);
+        Self {
+            version: VERSION,
+            file: file.display().to_string(),
+            server: server.to_string(),
+            entry,
+            existed: before.text.is_some(),
+            folders: before.missing.clone(),
+            at: head,
+            inserted: new_rest.len() - tail,
+            removed: cut(old_rest, ..old_rest.len() - tail).to_owned(),
+            after: digest(after.as_bytes()),
+        }
+    }
+
+    /// The file before the install, whose text was this.
+    pub(super) fn before(&self, original: String) -> Before {
+        Before {
+            text: self.existed.then_some(original),
+            missing: self.folders.clone(),
+        }
+    }
+
+    /// The text before the install; `None` if the text is not the one after it.
+    pub(super) fn original(&self, text: &str) -> Option<String> {
+        if digest(text.as_bytes()) != self.after {
+            return None;
+        }
+        let head = text.get(..self.at)?;
+        let tail = text.get(self.at.checked_add(self.inserted)?..)?;
+        Some(format!("{head}{}{tail}", self.removed))
+    }
+}
+
+/// A file before an install.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Before {
+    /// Its text; `None` if it did not exist.
+    pub(super) text: Option<String>,
+    /// The folders on the way that did not exist.
+    pub(super) missing: Vec<PathBuf>,
+}
+
+/// The records of all installs.
+pub(super) struct RecordStore(PrivateStore);
+
+impl RecordStore {
+    pub(super) fn at(folder: &Path) -> Self {
+        Self(PrivateStore::at(folder.to_owned(), "installs"))
+    }
+
+    /// Returns the record of a server in a file.
+    pub(super) fn read(
+        &self,
+        file: &Path,
+        server: &ServerName,
+    ) -> Result<Option<Record>, InstallError> {
+        let name = file_name(file, server);
+        let text = self.0.read(&name, MOST_BYTES);
+        let Some(text) = text.map_err(InstallError::Record)? else {
+            return Ok(None);
+        };
+        let read = document::parse(&text, &self.0.path(&name), VERSION);
+        read.map(Some).map_err(InstallError::Record)
+    }
+
+    /// Writes a record, or removes it.
+    pub(super) fn put(
+        &self,
+        file: &Path,
+        server: &ServerName,
+        record: Option<&Record>,
+    ) -> Result<(), InstallError> {
+        let name = file_name(file, server);
+        let changed = self.0.change(PATIENCE, |held| match record {
+            Some(record) => held.replace(&name, document::write(record).as_bytes(), MOST_BYTES),
+            None => held.remove(&name),
+        });
+        changed.map_err(InstallError::Record)
+    }
+}
+
+/// The name of a record: paths and names of servers can have characters that a file name cannot.
+fn file_name(file: &Path, server: &ServerName) -> String {
+    let mut hash = Sha256::new();
+    hash.update(file.as_os_str().as_encoded_bytes());
+    hash.update([0]);
+    hash.update(server.as_str());
+    let digits = hex(hash.finalize().as_slice());
+    format!("{}.json", cut(&digits, ..32))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hex(Sha256::digest(bytes).as_slice())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The length of the common start of two texts.
+fn same_start(old: &str, new: &str) -> usize {
+    let pairs = old.chars().zip(new.chars());
+    let same = pairs.take_while(|(old, new)| old == new);
+    same.map(|(c, _)| c.len_utf8()).sum()
+}
+
+/// The length of the common end of two texts.
+fn same_end(old: &str, new: &str) -> usize {
+    let pairs = old.chars().rev().zip(new.chars().rev());
+    let same = pairs.take_while(|(old, new)| old == new);
+    same.map(|(c, _)| c.len_utf8()).sum()
+}
+
+fn cut(text: &str, range: impl std::slice::SliceIndex<str, Output = str>) -> &str {
+    text.get(range).unwrap_or_default()
+}
