@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::unescape::unescape;
 use crate::{Checked, Misfit, ends, scan};
 
 /// One JSON value, kept as its text.
@@ -179,6 +180,31 @@ impl Raw {
         end.is_some()
     }
 
+    /// The same, and the members of one member that is an object: those first, with true. Nothing is searched
+    /// twice, as it would be by walking through the part afterwards.
+    pub fn each_member_and_of<'a>(
+        &'a self,
+        inner: &str,
+        mut take: impl FnMut(bool, &str, &'a str),
+    ) -> bool {
+        let text = self.text();
+        let end = scan::walk(text, self.start(), |key, at| {
+            let is_walked = key == inner && text.as_bytes().get(at) == Some(&b'{');
+            let end = if is_walked {
+                scan::walk(text, at, |key, at| {
+                    let end = self.find_end(at)?;
+                    take(true, key, text.get(at..end)?);
+                    Some(end)
+                })?
+            } else {
+                self.find_end(at)?
+            };
+            take(false, key, text.get(at..end)?);
+            Some(end)
+        });
+        end.is_some()
+    }
+
     /// The items of an array; empty for anything else.
     pub fn items(&self) -> Vec<Raw> {
         let mut items = Vec::new();
@@ -190,9 +216,7 @@ impl Raw {
 
     /// The text of a JSON string; `None` for anything else and for lone surrogates.
     pub fn as_text(&self) -> Option<String> {
-        self.is_string()
-            .then(|| serde_json::from_str(self.as_str()).ok())
-            .flatten()
+        unescape(self.as_str())
     }
 
     /// Returns a part of this value that shares its text. A slice from elsewhere is copied.
@@ -335,6 +359,23 @@ mod tests {
         let expected = [("a", r#"{"x":[1]}"#), ("b", "2"), ("a", "3")];
         assert_eq!(seen, expected.map(|(key, value)| (key.to_owned(), value)));
         assert!(!whole.each_member(|_, _| {}));
+    }
+
+    #[test]
+    fn the_members_of_a_member_come_before_it() {
+        let walk = |text| {
+            let whole = Raw::parse(text).unwrap();
+            let mut seen = String::new();
+            let is_object = whole.each_member_and_of("m", |is_inner, key, value| {
+                let place = if is_inner { "m." } else { "" };
+                seen.push_str(&format!("{place}{key}={value};"));
+            });
+            is_object.then_some(seen)
+        };
+        let text = r#" {"a":{"m":1}, "\u006d" : {"b" : [2],"m":{"c":3}} ,"m":[4],"m":{}}"#;
+        let expected = r#"a={"m":1};m.b=[2];m.m={"c":3};m={"b" : [2],"m":{"c":3}};m=[4];m={};"#;
+        assert_eq!(walk(text).unwrap(), expected);
+        assert_eq!(walk("[]"), None);
     }
 
     #[test]

@@ -53,17 +53,21 @@ impl Params {
         let Some(params) = params else {
             return Ok(Box::default());
         };
-        let (mut read, mut meta, mut placed) = (Box::<Self>::default(), None, Ok(()));
-        let is_object = params.each_member(|key, value| {
-            let slot = match key {
-                "name" => &mut read.name,
-                "uri" => &mut read.uri,
-                "arguments" => &mut read.arguments,
-                "cursor" => &mut read.cursor,
-                "inputResponses" => &mut read.input_responses,
-                "requestState" => &mut read.request_state,
-                "_meta" => &mut meta,
-                _ => return,
+        let (mut read, mut placed) = (Box::<Self>::default(), Ok(()));
+        let is_object = params.each_member_and_of("_meta", |is_in_meta, key, value| {
+            let slot = match (is_in_meta, key) {
+                (true, _) => match read.meta.slot(key) {
+                    Some(slot) => slot,
+                    None => return,
+                },
+                (false, "name") => &mut read.name,
+                (false, "uri") => &mut read.uri,
+                (false, "arguments") => &mut read.arguments,
+                (false, "cursor") => &mut read.cursor,
+                (false, "inputResponses") => &mut read.input_responses,
+                (false, "requestState") => &mut read.request_state,
+                (false, "_meta") => &mut read.meta.all,
+                (false, _) => return,
             };
             if placed.is_ok() {
                 placed = place(slot, params.part(value), key);
@@ -73,9 +77,7 @@ impl Params {
         if !is_object {
             return Err(invalid("the parameters are not an object"));
         }
-        if let Some(meta) = meta {
-            read.meta = Meta::read(meta)?;
-        }
+        read.meta.check()?;
         read.all = Some(params);
         Ok(read)
     }
@@ -99,26 +101,24 @@ impl Params {
 }
 
 impl Meta {
-    fn read(all: Raw) -> Result<Self, RpcError> {
-        let (mut read, mut placed) = (Self::default(), Ok(()));
-        let is_object = all.each_member(|key, value| {
-            let slot = match key {
-                meta::PROTOCOL_VERSION => &mut read.version,
-                meta::CLIENT_CAPABILITIES => &mut read.capabilities,
-                meta::PROGRESS_TOKEN => &mut read.progress_token,
-                meta::LOG_LEVEL => &mut read.log_level,
-                meta::CLIENT_INFO => return,
-                _ => {
-                    read.has_more = true;
-                    return;
-                }
-            };
-            if placed.is_ok() {
-                placed = place(slot, all.part(value), key);
+    /// The place of a member; `None` for one that is not read.
+    fn slot(&mut self, key: &str) -> Option<&mut Option<Raw>> {
+        match key {
+            meta::PROTOCOL_VERSION => Some(&mut self.version),
+            meta::CLIENT_CAPABILITIES => Some(&mut self.capabilities),
+            meta::PROGRESS_TOKEN => Some(&mut self.progress_token),
+            meta::LOG_LEVEL => Some(&mut self.log_level),
+            meta::CLIENT_INFO => None,
+            _ => {
+                self.has_more = true;
+                None
             }
-        });
-        placed?;
-        if !is_object {
+        }
+    }
+
+    /// Checks what was placed.
+    fn check(&self) -> Result<(), RpcError> {
+        if !self.all.as_ref().is_none_or(Raw::is_object) {
             return Err(invalid("_meta is not an object"));
         }
         // 2026-07-28, ProgressToken: a string or an integer. Older versions say a number.
@@ -126,11 +126,10 @@ impl Meta {
             let first = token.as_str().as_bytes().first();
             matches!(first, Some(b'"' | b'-' | b'0'..=b'9'))
         };
-        if !read.progress_token.as_ref().is_none_or(is_token) {
+        if !self.progress_token.as_ref().is_none_or(is_token) {
             return Err(invalid("progressToken is neither a string nor a number"));
         }
-        read.all = Some(all);
-        Ok(read)
+        Ok(())
     }
 
     /// Returns true if the request describes itself, as those of the modern era do.

@@ -1,11 +1,12 @@
 //! Serving a listener: connections within their bounds, and their end.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io::{self, ErrorKind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::Request;
@@ -157,13 +158,16 @@ impl HttpService {
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let mut draining = pin!(shared.draining.cancelled());
         // hyper has one time for the head of every request: the one that keeps connections.
-        let silent = async {
-            tokio::time::sleep(shared.limits().head_time).await;
+        let mut head_time = pin!(tokio::time::sleep(shared.limits().head_time));
+        let silent = poll_fn(|cx| {
             if has_asked.load(Ordering::Relaxed) {
-                std::future::pending::<()>().await;
+                return Poll::Pending;
             }
-        };
+            head_time.as_mut().poll(cx)
+        });
         tokio::select! {
+            // The connection first: it is why this is polled, and may have asked by then.
+            biased;
             // The way that a connection ends is the client's affair.
             _ = connection.as_mut() => return,
             () = silent => return,

@@ -6,12 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use hyper::body::Body;
 use hyper::header::{
     ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, TRANSFER_ENCODING,
 };
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
+use switchboard_wire::{RpcError, code};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -295,7 +297,8 @@ async fn route<B: Body>(
             let response = respond::closing(respond::unauthorized(no_longer_valid()));
             return shared.refuse(RefusalReason::Auth, response);
         }
-        response = answer(&exchange, body, is_older) => response,
+        // Boxed: it would make the future of every request larger.
+        response = Box::pin(answer(&exchange, body, is_older)) => response,
     };
     response.map(|body| body.valid(validity))
 }
@@ -304,8 +307,14 @@ async fn route<B: Body>(
 async fn answer<B: Body>(exchange: &Exchange<'_>, body: B, is_older: bool) -> HttpResponse {
     match exchange.head.method {
         Method::POST => match read_message(exchange, body, is_older).await {
-            Ok(text) if is_older => older::post(exchange, text.as_ref()).await,
-            Ok(text) => post(exchange, text.as_ref()).await,
+            Ok(body) => match str::from_utf8(&body) {
+                Ok(text) if is_older => older::post(exchange, text).await,
+                Ok(text) => post(exchange, text).await,
+                Err(_) => {
+                    let error = RpcError::new(code::PARSE_ERROR, "the body is not UTF-8");
+                    exchange.bad(&BadMessage { id: None, error })
+                }
+            },
             Err(refused) => refused,
         },
         Method::GET if is_older => older::open(exchange),
@@ -317,22 +326,12 @@ async fn answer<B: Body>(exchange: &Exchange<'_>, body: B, is_older: bool) -> Ht
 /// The types of content that every client has to accept.
 const USUAL_ACCEPT: &[u8] = b"application/json, text/event-stream";
 
-/// The text of a body.
-struct Text(bytes::Bytes);
-
-impl AsRef<str> for Text {
-    fn as_ref(&self) -> &str {
-        // Checked when it was read.
-        str::from_utf8(&self.0).unwrap_or_default()
-    }
-}
-
 /// Reads the body of a POST, after its headers have been found to be right.
 async fn read_message<B: Body>(
     exchange: &Exchange<'_>,
     body: B,
     is_older: bool,
-) -> Result<Text, HttpResponse> {
+) -> Result<Bytes, HttpResponse> {
     let headers = &exchange.head.headers;
     let bad_head = |status, why| {
         let response = respond::last_refusal(status, why);
@@ -358,16 +357,7 @@ async fn read_message<B: Body>(
     let limits = exchange.limits();
     let read = read_body(body, limits.message_bytes, limits.body_time).await;
     let (status, why) = match read {
-        Ok(bytes) => match str::from_utf8(&bytes) {
-            Ok(_) => return Ok(Text(bytes)),
-            Err(_) => {
-                let error = switchboard_wire::RpcError::new(
-                    switchboard_wire::code::PARSE_ERROR,
-                    "the body is not UTF-8",
-                );
-                return Err(exchange.bad(&BadMessage { id: None, error }));
-            }
-        },
+        Ok(bytes) => return Ok(bytes),
         Err(BodyError::TooLong) => (StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"),
         Err(BodyError::TooSlow) => (StatusCode::REQUEST_TIMEOUT, "the body came too slowly"),
         Err(BodyError::Broken) => (StatusCode::BAD_REQUEST, "the body broke off"),
