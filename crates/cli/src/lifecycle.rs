@@ -14,10 +14,19 @@ use crate::log_stream::StderrLogs;
 use crate::output;
 use crate::report::{Failure, Report};
 use crate::screen::unless_gone;
-use crate::signals::{Signals, mark_handled};
+use crate::signals::{Signal, Signals, hangup_reloads, is_reload, mark_handled};
 
 /// Time that the journal has for its last lines after a signal.
 const LAST_LINES: Duration = Duration::from_millis(500);
+
+/// What signals ask of the work.
+#[derive(Clone, Copy)]
+pub(crate) struct Notifies<'a> {
+    /// To end in good order.
+    pub(crate) stop: &'a Notify,
+    /// To read the config files again.
+    pub(crate) reload: &'a Notify,
+}
 
 /// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
@@ -32,16 +41,18 @@ pub(crate) fn run_until_signal(
 }
 
 /// Runs `work` on the threads of a runtime. The first signal is passed to the work as a notification, so
-/// that it ends in good order with its own exit code; the second signal drops it.
+/// that it ends in good order with its own exit code; the second signal drops it. A SIGHUP is passed on as
+/// a request to read config files again.
 pub(crate) fn run_until_drained(
     hosting: &Hosting<'_>,
     journal: Journal,
     work: impl Future<Output = Result<Exit, Failure>>,
-    stop: &Notify,
+    notifies: Notifies<'_>,
 ) -> Exit {
+    hangup_reloads();
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| runtime_failure(&error));
-    run(hosting, journal, work, runtime, Some(stop))
+    run(hosting, journal, work, runtime, Some(notifies))
 }
 
 fn run(
@@ -49,7 +60,7 @@ fn run(
     journal: Journal,
     work: impl Future<Output = Result<Exit, Failure>>,
     runtime: Result<Runtime, Failure>,
-    stop: Option<&Notify>,
+    notifies: Option<Notifies<'_>>,
 ) -> Exit {
     let screen = hosting.screen;
     let runtime = match runtime {
@@ -69,11 +80,11 @@ fn run(
         let exit = {
             let mut work = pin!(logs.during(work));
             let signal = async {
-                let mut signal = signals.stopping().await;
-                if let Some(stop) = stop {
-                    stop.notify_one();
+                let mut signal = next_stop(&mut signals, notifies).await;
+                if let Some(notifies) = notifies {
+                    notifies.stop.notify_one();
                     mark_handled();
-                    signal = signals.stopping().await;
+                    signal = next_stop(&mut signals, Some(notifies)).await;
                 }
                 signal
             };
@@ -126,6 +137,16 @@ fn run(
     // Drops what is left of the tasks; a process whose handle is dropped is killed.
     runtime.shutdown_timeout(Duration::ZERO);
     exit
+}
+
+/// Waits for the next signal that is to end the program, and passes on those that are not.
+async fn next_stop(signals: &mut Signals, notifies: Option<Notifies<'_>>) -> Signal {
+    loop {
+        match (signals.stopping().await, notifies) {
+            (signal, Some(notifies)) if is_reload(signal) => notifies.reload.notify_one(),
+            (signal, _) => return signal,
+        }
+    }
 }
 
 /// Warns of servers whose keeper process died. If processes of one still run, that is an error.

@@ -36,6 +36,7 @@ mod printed_commands;
 mod problems;
 #[cfg(test)]
 mod reference;
+mod reloading;
 mod remote;
 mod render;
 mod repl;

@@ -72,6 +72,11 @@ impl Actor {
             ..
         } = source;
         let acting = &connection.acting;
+        let builder = builder.approvals(state::approvals(environment));
+        if acting.level.is_none() && !connection.describes_server() {
+            // The host takes the policy from the files with their servers, and follows its changes.
+            return builder.pin_store(state::pins(environment));
+        }
         // The person's files decide; an option can only set the level of an agent that they
         // mention.
         let mut policy = agents::policy(config).0;
@@ -82,7 +87,6 @@ impl Actor {
         let mode = agents::pin_mode(config).0;
         builder
             .policy(policy)
-            .approvals(state::approvals(environment))
             .pins(state::pins(environment), mode.unwrap_or(Mode::Ask))
     }
 

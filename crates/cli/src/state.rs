@@ -84,6 +84,14 @@ pub(crate) fn pins(host: &Environment) -> Pins {
     }
 }
 
+/// Returns the folders in which the person's approvals are.
+pub(crate) fn decisions(host: &Environment) -> Vec<PathBuf> {
+    let state = state(host).into_iter();
+    state
+        .flat_map(|state| ["trust", "approvals", "pins"].map(|name| state.join(name)))
+        .collect()
+}
+
 /// Opens the store of the protocol era that each server speaks; in memory without a home.
 pub(crate) fn eras(host: &Environment) -> Eras {
     match state(host) {

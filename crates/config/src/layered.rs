@@ -1,5 +1,6 @@
 //! Merges the config files of all layers into one config.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct Config {
     files: Vec<FileRead>,
     pub(super) sections: Sections,
     options: ReadOptions,
+    /// Stands for the texts of all files.
+    digest: u64,
 }
 
 /// A file that was found.
@@ -110,6 +113,18 @@ impl Config {
     /// The entries that are not used, because a nearer layer has the same name.
     pub fn shadowed(&self) -> &[Entry] {
         &self.shadowed
+    }
+
+    /// Takes out the entries that a program does not want.
+    #[doc(hidden)]
+    pub fn retain(&mut self, wants: impl FnMut(&Entry) -> bool) {
+        self.entries.retain(wants);
+    }
+
+    /// A number that stands for the texts of all files: that of files with other texts is another.
+    #[doc(hidden)]
+    pub fn digest(&self) -> u64 {
+        self.digest
     }
 
     /// The problems, in the order of the files.
@@ -198,6 +213,9 @@ impl Config {
             layer,
             client,
         } = given;
+        let mut hasher = DefaultHasher::new();
+        (self.digest, file, text).hash(&mut hasher);
+        self.digest = hasher.finish();
         let source = Source::new(text, file, layer.clone(), client.syntax());
         let mut report = Report::new(Arc::new(source));
         report.options = self.options;

@@ -81,6 +81,13 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    // Between files and a host: it decides what is read again, and the host what becomes of it.
+    Rule {
+        name: "switchboard-reload",
+        ours: &["switchboard"],
+        tests: &[],
+        foreign: None,
+    },
     Rule {
         name: "switchboard-lock",
         ours: &["switchboard", "switchboard-wire"],
@@ -123,6 +130,7 @@ const RULES: &[Rule] = &[
             "switchboard-daemon",
             "switchboard-gateway",
             "switchboard-lock",
+            "switchboard-reload",
             "switchboard-wire",
             "switchboard-terminal",
             "switchboard-testkit",

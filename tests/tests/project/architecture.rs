@@ -18,6 +18,7 @@ const READERS: &[&str] = &[
     "crates/config/src",
     "crates/switchboard/src",
     "crates/lock/src",
+    "crates/reload/src",
     "crates/daemon/src",
     "crates/console/src",
     "crates/cli/src",

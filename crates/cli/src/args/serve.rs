@@ -75,6 +75,9 @@ pub(crate) struct Serve {
     /// Also serve the HTTP+SSE transport of 2024-11-05, at /sse.
     #[arg(long, requires = "listening")]
     pub(crate) legacy_sse: bool,
+    /// Do not watch config files and approvals. SIGHUP has them read again.
+    #[arg(long)]
+    pub(crate) no_watch: bool,
     /// Use only this config file.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

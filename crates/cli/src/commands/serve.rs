@@ -10,10 +10,11 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use clap::{Args as _, FromArgMatches as _};
 use switchboard::catalog::ExposedNames;
-use switchboard::config::ProfileSection;
+use switchboard::config::{Config, Entry, ProfileSection};
 use switchboard::host::{HostBuilder, KeptDefinitions};
 use switchboard::policy::{AgentPolicy, Level};
 use switchboard::spec::ServerName;
@@ -34,8 +35,9 @@ use crate::args::{Connection, Serve};
 use crate::exit::Exit;
 use crate::hosting::{ConfigFiles, HostSource, Hosting, Opened, Selector};
 use crate::journal::Journal;
-use crate::lifecycle::run_until_drained;
+use crate::lifecycle::{Notifies, run_until_drained};
 use crate::problems;
+use crate::reloading::Reloading;
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
@@ -74,15 +76,20 @@ pub(crate) fn run(args: &Serve) -> Exit {
     });
     match opened {
         Ok((hosting, gateway, journal)) => {
-            let stop = Notify::new();
+            let (stop, reload) = (Notify::new(), Notify::new());
             let serving = Serving {
                 args,
                 hosting: &hosting,
                 gateway: &gateway.0,
                 identity: gateway.1,
                 stop: &stop,
+                reload: &reload,
             };
-            run_until_drained(&hosting, journal, serving.serve(), &stop)
+            let notifies = Notifies {
+                stop: &stop,
+                reload: &reload,
+            };
+            run_until_drained(&hosting, journal, serving.serve(), notifies)
         }
         Err(report) => screen.fail(&report),
     }
@@ -201,13 +208,14 @@ struct Serving<'a> {
     gateway: &'a Gateway,
     identity: ClientIdentity,
     stop: &'a Notify,
+    reload: &'a Notify,
 }
 
 impl Serving<'_> {
     async fn serve(self) -> Result<Exit, Failure> {
         // Before any connection: a gateway among the servers would lead back to this one.
         self.leave_out_gateways().await?;
-        let scope = self.scope()?;
+        let (scope, reloading) = (self.scope()?, self.reloading()?);
         let mut news = self
             .gateway
             .left_out_news(self.identity.clone(), scope.clone());
@@ -236,32 +244,52 @@ impl Serving<'_> {
         tokio::select! {
             served = serving => served,
             () = warming => Ok(Exit::Internal),
+            () = self.follow_files(reloading) => Ok(Exit::Internal),
         }
+    }
+
+    /// Prepares to follow the config files.
+    fn reloading(&self) -> Result<Reloading<'_>, Failure> {
+        let config = self.args.config.as_deref();
+        let own = self.args.http;
+        let reloading = Reloading::new(self.hosting, config)?;
+        let mut reloading = reloading.leave_out(move |config| gateways(config, own));
+        if !self.args.no_watch {
+            reloading.watch();
+        }
+        Ok(reloading)
+    }
+
+    /// Has the host take config files that have changed. Never returns.
+    async fn follow_files(&self, mut reloading: Reloading<'_>) {
+        let asked = reloading.asked();
+        let passing = async {
+            loop {
+                self.reload.notified().await;
+                asked.notify_one();
+            }
+        };
+        let following = async {
+            loop {
+                let Some(text) = reloading.next().await else {
+                    continue;
+                };
+                self.say(&text);
+                // New servers are listed without a client that asks for them.
+                let view = self.hosting.host.view(self.identity.caller().clone());
+                view.connect_within(Duration::ZERO).await;
+            }
+        };
+        tokio::join!(passing, following);
     }
 
     /// Takes entries out that lead back to a gateway of this program.
     async fn leave_out_gateways(&self) -> Result<(), Failure> {
-        let address = self.args.http.filter(|address| address.port() != 0);
-        let program = std::env::current_exe().ok();
-        let program = program.map(|path| path.display().to_string());
-        for entry in self.hosting.files.config.entries() {
-            // By its path too, whatever it is called.
-            let own = |word| {
-                if program.as_deref() == Some(word) {
-                    "switchboard"
-                } else {
-                    word
-                }
-            };
-            let words = entry.command().into_iter().chain(entry.args()).map(own);
-            let leads_here = |url| address.is_some_and(|address| leads_to(url, address));
-            if entry.url().is_some_and(leads_here) || starts_gateway(words) {
-                let name = entry.name();
-                self.say(&format!(
-                    "{name} is left out: its entry starts a gateway itself"
-                ));
-                self.hosting.host.remove(name.as_str()).await?;
-            }
+        for name in gateways(&self.hosting.files.config, self.args.http) {
+            self.say(&format!(
+                "{name} is left out: its entry starts a gateway itself"
+            ));
+            self.hosting.host.remove(name.as_str()).await?;
         }
         Ok(())
     }
@@ -485,6 +513,28 @@ impl Serving<'_> {
             talk(&format!("switchboard: {}\n", lines.join("\n")));
         }
     }
+}
+
+/// The entries that lead back to a gateway of this program, which listens at that address.
+fn gateways(config: &Config, http: Option<SocketAddr>) -> Vec<ServerName> {
+    let address = http.filter(|address| address.port() != 0);
+    let program = std::env::current_exe().ok();
+    let program = program.map(|path| path.display().to_string());
+    let leads_back = |entry: &&Entry| {
+        // By its path too, whatever it is called.
+        let own = |word| {
+            if program.as_deref() == Some(word) {
+                "switchboard"
+            } else {
+                word
+            }
+        };
+        let words = entry.command().into_iter().chain(entry.args()).map(own);
+        let leads_here = |url| address.is_some_and(|address| leads_to(url, address));
+        entry.url().is_some_and(leads_here) || starts_gateway(words)
+    };
+    let found = config.entries().iter().filter(leads_back);
+    found.map(|entry| entry.name().clone()).collect()
 }
 
 async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {

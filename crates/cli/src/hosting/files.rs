@@ -32,11 +32,15 @@ pub(crate) struct ConfigFiles {
 impl ConfigFiles {
     /// Loads the files at these places.
     pub(super) fn load(places: &Places) -> Self {
-        let config = Config::load(places);
+        Self::of(Arc::new(Config::load(places)), places)
+    }
+
+    /// The files of a config that was read at these places.
+    pub(crate) fn of(config: Arc<Config>, places: &Places) -> Self {
         Self {
             problems: problems::all(&config, places).into(),
             broken: config.file_errors().into_iter().cloned().collect(),
-            config: Arc::new(config),
+            config,
         }
     }
 
@@ -65,6 +69,15 @@ impl ConfigFiles {
         }))
     }
 
+    /// Returns the problems that were not there before.
+    pub(crate) fn new_problems<'p>(
+        &'p self,
+        before: &'p Self,
+    ) -> impl Iterator<Item = &'p Problem> {
+        let is_new = |problem: &&Problem| !before.problems.contains(problem);
+        self.problems.iter().filter(is_new)
+    }
+
     /// Warns of the problems that concern the command.
     pub(super) fn warn(&self, selector: Selector<'_>, is_agent: bool, screen: &Screen) {
         if is_agent {
@@ -80,9 +93,7 @@ impl ConfigFiles {
             None => !self.broken.contains(problem),
         };
         for problem in self.problems.iter().filter(concerns) {
-            let hint = problem.hints().first();
-            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-            screen.warn(&format!("{problem}{hint}"));
+            screen.warn(&with_hint(problem));
         }
     }
 
@@ -157,6 +168,13 @@ impl ConfigFiles {
         let names = entries.map(|entry| entry.name().as_str()).chain([DEMO]);
         advise_adding(unknown_server(name, &names.collect::<Vec<_>>()), name)
     }
+}
+
+/// Formats a problem on a line, with what to do about it.
+pub(crate) fn with_hint(problem: &Problem) -> String {
+    let hint = problem.hints().first();
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{problem}{hint}")
 }
 
 /// Builds the report for a server that does not exist, with a suggestion.

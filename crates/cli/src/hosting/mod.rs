@@ -7,7 +7,7 @@
 mod files;
 mod open;
 
-pub(crate) use files::{ConfigFiles, advise_adding, unknown_server};
+pub(crate) use files::{ConfigFiles, advise_adding, unknown_server, with_hint};
 pub(crate) use open::{HostSource, Opened};
 
 use std::sync::Arc;

@@ -38,6 +38,28 @@ const TERMINATE: Signal = Signal {
     number: 15,
 };
 
+/// Has SIGHUP ask for the config files to be read again, unless it says that the terminal is gone.
+#[cfg(unix)]
+pub(crate) fn hangup_reloads() {
+    watcher::hangup_reloads();
+}
+
+/// Does nothing: there is no such signal.
+#[cfg(not(unix))]
+pub(crate) fn hangup_reloads() {}
+
+/// Returns true if a signal asks for the config files to be read again.
+#[cfg(unix)]
+pub(crate) fn is_reload(signal: Signal) -> bool {
+    signal == HANGUP && watcher::is_hangup_a_reload()
+}
+
+/// Returns false: there is no such signal.
+#[cfg(not(unix))]
+pub(crate) fn is_reload(_: Signal) -> bool {
+    false
+}
+
 impl Signals {
     /// Waits for the next signal that is meant for us: while a program that we have started for the person
     /// has the terminal, Ctrl-C is a key of that program. Cancel safe.

@@ -7,11 +7,12 @@
 use std::ffi::c_int;
 use std::io::{self, Read as _};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level;
 use switchboard_console::editor::restore_terminal;
@@ -36,6 +37,39 @@ static OBEYED: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// True once the thread runs.
 static STARTED: Mutex<bool> = Mutex::new(false);
+
+/// How SIGHUP is taken: as an end, or as a request to read config files again.
+static HANGUPS: AtomicU8 = AtomicU8::new(ENDS);
+const ENDS: u8 = 0;
+/// It is a request.
+const RELOADS: u8 = 1;
+/// It is a request while there is a terminal, whose end it reports too.
+const RELOADS_BESIDE_A_TERMINAL: u8 = 2;
+
+/// Has SIGHUP not end the program, unless it says that its terminal is gone.
+pub(super) fn hangup_reloads() {
+    let taken = if has_terminal() {
+        RELOADS_BESIDE_A_TERMINAL
+    } else {
+        RELOADS
+    };
+    HANGUPS.store(taken, Ordering::SeqCst);
+}
+
+/// Returns true if a SIGHUP now asks for config files to be read again.
+pub(super) fn is_hangup_a_reload() -> bool {
+    match HANGUPS.load(Ordering::SeqCst) {
+        RELOADS => true,
+        // A terminal that was closed cannot be opened any more.
+        RELOADS_BESIDE_A_TERMINAL => has_terminal(),
+        _ => false,
+    }
+}
+
+fn has_terminal() -> bool {
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    rustix::fs::open("/dev/tty", flags, Mode::empty()).is_ok()
+}
 
 /// Starts the thread, unless it runs already.
 ///
@@ -85,6 +119,9 @@ fn watch(mut sources: [(c_int, UnixStream); 3]) {
 fn count_signals(signal: c_int, count: usize) {
     // While a program that we have started for the person has the terminal, Ctrl-C is a key of that program.
     if signal == SIGINT && is_away() {
+        return;
+    }
+    if signal == SIGHUP && is_hangup_a_reload() {
         return;
     }
     let seen = SEEN.fetch_add(count, Ordering::SeqCst) + count;

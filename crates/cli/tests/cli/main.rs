@@ -94,6 +94,8 @@ mod secrets;
 #[cfg(target_os = "linux")]
 mod serve_ends;
 #[cfg(target_os = "linux")]
+mod serve_reloads;
+#[cfg(target_os = "linux")]
 mod serve_verb;
 mod serving;
 #[cfg(target_os = "linux")]

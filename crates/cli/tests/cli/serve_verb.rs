@@ -14,8 +14,8 @@ use crate::run::Run;
 const OWN: &str = env!("CARGO_BIN_EXE_switchboard");
 
 /// A gateway that runs, and a client on its stdin and stdout.
-struct Gateway {
-    child: Child,
+pub(crate) struct Gateway {
+    pub(crate) child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     id: u64,
@@ -41,7 +41,7 @@ impl Gateway {
     }
 
     /// Sends a request and reads up to its answer. Every line of stdout is a message.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.id += 1;
         let id = self.id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
@@ -60,7 +60,7 @@ impl Gateway {
         }
     }
 
-    fn shake_hands(&mut self) -> Value {
+    pub(crate) fn shake_hands(&mut self) -> Value {
         let params = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
@@ -71,7 +71,7 @@ impl Gateway {
         answer["result"].clone()
     }
 
-    fn tools(&mut self) -> Vec<String> {
+    pub(crate) fn tools(&mut self) -> Vec<String> {
         let listed = self.ask("tools/list", &json!({}));
         let tools = listed["result"]["tools"].as_array().unwrap().iter();
         tools
@@ -79,7 +79,25 @@ impl Gateway {
             .collect()
     }
 
-    fn signal(&self, signal: Signal) {
+    /// Reads up to the announcement that the list of tools has changed.
+    pub(crate) fn wait_for_change(&mut self) {
+        let mut line = String::new();
+        while !line.contains("notifications/tools/list_changed") {
+            line.clear();
+            let read = self.output.read_line(&mut line).unwrap();
+            assert!(read > 0, "{}", self.rest());
+        }
+    }
+
+    /// Lists the tools until they are as wanted. Each change is announced; until then there is nothing to
+    /// ask for again.
+    pub(crate) fn tools_until(&mut self, is_wanted: impl Fn(&[String]) -> bool) {
+        while !is_wanted(&self.tools()) {
+            self.wait_for_change();
+        }
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
         let id = i32::try_from(self.child.id()).unwrap();
         kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
     }
@@ -94,7 +112,7 @@ impl Gateway {
     }
 
     /// Closes the client's side; returns the exit code and stderr.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let text = self.rest();
         (self.child.wait().unwrap().code(), text)
     }
@@ -109,7 +127,7 @@ impl Drop for Gateway {
 }
 
 /// A home with these servers in the person's own file, each of them the bundled one.
-fn home(servers: &[&str], sections: &Value) -> Home {
+pub(crate) fn home(servers: &[&str], sections: &Value) -> Home {
     let home = Home::new();
     let entry = json!({"command": OWN, "args": ["test-server"]});
     let servers = servers
@@ -123,7 +141,7 @@ fn home(servers: &[&str], sections: &Value) -> Home {
     home
 }
 
-fn serve(home: &Home, args: &[&str]) -> Gateway {
+pub(crate) fn serve(home: &Home, args: &[&str]) -> Gateway {
     let mut command = home.signalled_command();
     command.arg("serve").args(args);
     Gateway::start(command)
@@ -232,18 +250,7 @@ fn a_server_that_is_approved_meanwhile_is_offered() {
     assert!(!has_theirs(&gateway.tools()));
     let run = home.run(&["trust", "approve", "theirs", "--yes"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    // The change is announced; until then there is nothing to ask for again.
-    while !has_theirs(&gateway.tools()) {
-        let mut line = String::new();
-        while !line.contains("notifications/tools/list_changed") {
-            line.clear();
-            assert!(
-                gateway.output.read_line(&mut line).unwrap() > 0,
-                "{}",
-                gateway.rest()
-            );
-        }
-    }
+    gateway.tools_until(has_theirs);
     let (code, stderr) = gateway.end();
     assert_eq!(code, Some(0));
     assert!(stderr.contains("theirs is offered again"), "{stderr}");

@@ -395,6 +395,14 @@ impl HostBuilder {
         self
     }
 
+    /// Sets the store of approved definitions. The mode for those that have changed since is that of config
+    /// files.
+    #[doc(hidden)]
+    pub fn pin_store(mut self, pins: Pins) -> Self {
+        self.access.pins = pins;
+        self
+    }
+
     /// Sets the store of approved definitions, and the mode for definitions that have changed
     /// since, whatever config files say.
     pub fn pins(mut self, pins: Pins, mode: Mode) -> Self {
