@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use bytes::Bytes;
 use switchboard_wire::{
-    Envelope, EnvelopeError, EnvelopeKind, FromRaw as _, Raw, RequestId, RpcError, code, meta,
+    Envelope, EnvelopeError, EnvelopeKind, FromRaw as _, Raw, RequestId, RpcError, code,
 };
 
 use crate::batch::is_batch;
@@ -124,7 +124,9 @@ impl ClientRequest {
 
     /// The protocol version in `_meta`, whatever it says; `None` if there is no such text.
     pub(crate) fn modern_version(&self) -> Option<String> {
-        self.meta()?.member(meta::PROTOCOL_VERSION)?.as_text()
+        self.meta()?
+            .member(switchboard_wire::meta::PROTOCOL_VERSION)?
+            .as_text()
     }
 
     /// Returns true for an `initialize` of a client that says it is modern, and names no version to agree on:

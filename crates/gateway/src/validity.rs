@@ -1,8 +1,13 @@
 //! How long a credential counts.
 
+#![cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "a byte stream only waits for its end")
+)]
+
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use tokio_util::sync::CancellationToken;
@@ -30,7 +35,12 @@ pub struct Validity(Option<Arc<Inner>>);
 struct Inner {
     id: u64,
     end: End,
+    /// The count of open things that depend on it.
+    uses: AtomicUsize,
 }
+
+/// A validity that something open depends on: a request, a stream or a session.
+pub(crate) struct InUse(Validity);
 
 /// The end of a validity, without keeping it.
 #[derive(Clone)]
@@ -61,6 +71,7 @@ impl Validity {
         Self(Some(Arc::new(Inner {
             id: IDS.fetch_add(1, Ordering::Relaxed),
             end: End { ended, until },
+            uses: AtomicUsize::new(0),
         })))
     }
 
@@ -93,20 +104,57 @@ impl Validity {
         self.0.as_ref().map_or(0, |inner| inner.id)
     }
 
+    /// Returns true if something open depends on it.
+    pub(crate) fn is_in_use(&self) -> bool {
+        let uses = |inner: &Arc<Inner>| inner.uses.load(Ordering::Acquire);
+        self.0.as_ref().is_some_and(|inner| uses(inner) > 0)
+    }
+
     /// Keeps whichever of the two is known to last longer.
     pub(crate) fn extend(&mut self, newer: &Self) {
-        let Some(own) = self.0.as_ref() else { return };
-        let is_longer = match newer.0.as_ref() {
-            None => true,
-            Some(newer) if newer.id == own.id => false,
-            Some(newer) => match (own.end.until, newer.end.until) {
+        if self.is_outlasted_by(newer) {
+            *self = newer.clone();
+        }
+    }
+
+    fn is_outlasted_by(&self, newer: &Self) -> bool {
+        match (self.0.as_ref(), newer.0.as_ref()) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(own), Some(newer)) if newer.id == own.id => false,
+            (Some(own), Some(newer)) => match (own.end.until, newer.end.until) {
                 (Some(own), Some(newer)) => newer >= own,
                 (Some(_), None) => true,
                 (None, newer) => newer.is_none(),
             },
-        };
-        if is_longer {
-            *self = newer.clone();
+        }
+    }
+}
+
+impl InUse {
+    pub(crate) fn new(validity: &Validity) -> Self {
+        if let Some(inner) = &validity.0 {
+            inner.uses.fetch_add(1, Ordering::AcqRel);
+        }
+        Self(validity.clone())
+    }
+
+    pub(crate) fn is_valid(&self) -> bool {
+        self.0.is_valid()
+    }
+
+    /// Keeps whichever of the two is known to last longer.
+    pub(crate) fn extend(&mut self, newer: &Validity) {
+        if self.0.is_outlasted_by(newer) {
+            *self = Self::new(newer);
+        }
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        if let Some(inner) = &self.0.0 {
+            inner.uses.fetch_sub(1, Ordering::AcqRel);
         }
     }
 }
@@ -171,6 +219,20 @@ mod tests {
         assert!(SystemTime::now() >= soon && !validity.is_valid());
         let end = Validity::until_ended().end_of().unwrap();
         end.wait().await;
+    }
+
+    #[test]
+    fn a_validity_is_in_use_as_long_as_something_open_depends_on_it() {
+        let (one, two) = (Validity::until_ended(), Validity::until_ended());
+        let mut session = InUse::new(&one);
+        let request = InUse::new(&one);
+        assert!(one.is_in_use() && !two.is_in_use());
+        session.extend(&two);
+        assert!(one.is_in_use() && two.is_in_use() && session.is_valid());
+        drop(request);
+        assert!(!one.is_in_use());
+        drop(session);
+        assert!(!two.is_in_use());
     }
 
     #[test]

@@ -135,18 +135,42 @@ pub(super) async fn identify(
     if credentials.peer == Some(Peer::SameUser) {
         return Ok(usual.clone());
     }
-    match auth {
-        HttpAuth::None => Ok(usual.clone()),
-        HttpAuth::Token(token) => match bearer(credentials.headers) {
-            Some(text) if token.matches(text) => Ok(usual.clone()),
-            Some(_) => Err(unauthorized(INVALID, "the token is wrong")),
-            None => Err(unauthorized(
-                CHALLENGE,
-                "a token is needed: Authorization: Bearer TOKEN",
-            )),
-        },
-        HttpAuth::Custom(rule) => rule.authenticate(credentials).await,
+    let all = match auth {
+        HttpAuth::Any(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    // The last refusal counts.
+    let mut refusal = unauthorized(CHALLENGE, "no credential is accepted here");
+    for auth in all {
+        // Tokens are checked here, without a future of their own: they are the usual case.
+        let checked = match auth {
+            HttpAuth::None => Ok(usual.clone()),
+            HttpAuth::Token(token) => by_token(credentials, |text| {
+                token.matches(text).then(|| usual.clone())
+            }),
+            HttpAuth::Named(tokens) => {
+                by_token(credentials, |text| tokens.find(text, usual.caller().id()))
+            }
+            HttpAuth::Custom(rule) => rule.authenticate(credentials).await,
+            HttpAuth::Any(_) => Box::pin(identify(auth, usual, credentials)).await,
+        };
+        match checked {
+            Ok(identity) => return Ok(identity),
+            Err(refused) => refusal = refused,
+        }
     }
+    Err(refusal)
+}
+
+fn by_token(
+    credentials: Credentials<'_>,
+    find: impl FnOnce(&[u8]) -> Option<ClientIdentity>,
+) -> Result<ClientIdentity, AuthRefusal> {
+    let Some(text) = bearer(credentials.headers) else {
+        let why = "a token is needed: Authorization: Bearer TOKEN";
+        return Err(unauthorized(CHALLENGE, why));
+    };
+    find(text).ok_or_else(|| unauthorized(INVALID, "the token is wrong"))
 }
 
 /// The refusal of a request whose credential does not count any more.

@@ -9,7 +9,7 @@ use bytes::{Buf, Bytes};
 use hyper::body::{Body, Frame, SizeHint};
 
 use super::events::EventStream;
-use crate::validity::Validity;
+use crate::validity::{InUse, Validity};
 
 /// The body of a response.
 pub struct HttpBody(pub(super) BodyKind);
@@ -19,10 +19,14 @@ pub(super) enum BodyKind {
     Whole(Option<Bytes>),
     Events(Pin<Box<EventStream>>),
     /// Events until the client's credential does not count any more.
-    Ending(
-        Pin<Box<EventStream>>,
-        Pin<Box<dyn Future<Output = ()> + Send>>,
-    ),
+    Ending(Box<EndingStream>),
+}
+
+/// A stream of events, and the end of the credential that it depends on.
+pub(super) struct EndingStream {
+    events: Pin<Box<EventStream>>,
+    ended: Pin<Box<dyn Future<Output = ()> + Send>>,
+    _in_use: InUse,
 }
 
 /// The reason that a body cannot be used.
@@ -51,7 +55,11 @@ impl HttpBody {
     pub(super) fn valid(self, validity: &Validity) -> Self {
         match (self.0, validity.end_of()) {
             (BodyKind::Events(events), Some(end)) => {
-                Self(BodyKind::Ending(events, Box::pin(end.wait())))
+                Self(BodyKind::Ending(Box::new(EndingStream {
+                    events,
+                    ended: Box::pin(end.wait()),
+                    _in_use: InUse::new(validity),
+                })))
             }
             (kind, _) => Self(kind),
         }
@@ -81,13 +89,13 @@ impl Body for HttpBody {
                 let next = events.as_mut().poll_next(cx);
                 next.map(|event| event.map(|event| Ok(Frame::data(event))))
             }
-            BodyKind::Ending(events, ended) => {
+            BodyKind::Ending(stream) => {
                 // The end first: nothing more goes to a client that may not have it.
-                if ended.as_mut().poll(cx).is_ready() {
+                if stream.ended.as_mut().poll(cx).is_ready() {
                     self.0 = BodyKind::Whole(None);
                     return Poll::Ready(None);
                 }
-                let next = events.as_mut().poll_next(cx);
+                let next = stream.events.as_mut().poll_next(cx);
                 next.map(|event| event.map(|event| Ok(Frame::data(event))))
             }
         }

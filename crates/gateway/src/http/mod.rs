@@ -13,6 +13,22 @@
 //! # }
 //! ```
 //!
+//! With [`NamedTokens`] each client has a token of its own:
+//!
+//! ```no_run
+//! use switchboard_gateway::Gateway;
+//! use switchboard_gateway::http::{HttpAuth, HttpOptions, LiveTokens, NamedTokens, NewToken};
+//!
+//! # fn make(gateway: Gateway) -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = "/home/me/.local/state/switchboard/gateway-tokens";
+//! let text = NamedTokens::at(folder).add(NewToken::new("laptop"))?;
+//! let tokens = LiveTokens::new(NamedTokens::at(folder));
+//! let service = gateway.http(HttpOptions::new(HttpAuth::Named(tokens))?)?;
+//! # drop((text, service));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! A request passes `origin` (is it meant for us at all), `route`, `auth` (who sends it) and the checks of
 //! `service`, before its body is read and parsed, once. `modern` answers a request that says all about
 //! itself; `agreement` compares its headers with its body. `legacy` answers those of `sessions`, and
@@ -50,6 +66,7 @@ mod socket;
 mod stats;
 mod tls;
 mod token_file;
+mod tokens;
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
@@ -62,3 +79,4 @@ pub use options::{HttpAuth, HttpOptions, TlsFiles};
 pub use service::HttpService;
 pub use stats::{HttpStats, RefusalReason};
 pub use token_file::TokenFile;
+pub use tokens::{LiveTokens, NamedToken, NamedTokenError, NamedTokens, NewToken};

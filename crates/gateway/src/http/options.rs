@@ -6,6 +6,7 @@ use std::sync::Arc;
 use switchboard::policy::Caller;
 
 use super::auth::{Authenticate, Token};
+use super::tokens::LiveTokens;
 use crate::caller::{ClientIdentity, DEFAULT_AGENT};
 use crate::error::GatewayError;
 
@@ -15,10 +16,26 @@ use crate::error::GatewayError;
 pub enum HttpAuth {
     /// One token for all clients, in `Authorization: Bearer`. All of them are the identity of the options.
     Token(Token),
+    /// Named tokens in `Authorization: Bearer`. Each stands for an agent of its own name, which acts as the
+    /// identity of the options as long as the policy says nothing of it.
+    Named(Arc<LiveTokens>),
+    /// Any of these. What none of them accepts is refused.
+    Any(Vec<Self>),
     /// No credential at all. A listener off loopback is refused.
     None,
     /// A rule of the program's own.
     Custom(Arc<dyn Authenticate>),
+}
+
+impl HttpAuth {
+    /// Returns true if clients need no credential.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Any(all) => all.iter().any(Self::is_open),
+            Self::Token(_) | Self::Named(_) | Self::Custom(_) => false,
+        }
+    }
 }
 
 /// The files of a TLS certificate.

@@ -21,7 +21,7 @@ use super::auth::{Credentials, Peer, identify, no_longer_valid};
 use super::body::{BodyError, read_body};
 use super::ends::Ends;
 use super::modern::ModernClients;
-use super::options::{HttpAuth, HttpOptions};
+use super::options::HttpOptions;
 use super::origin::{AllowList, OriginRefusal};
 use super::respond::{self, HttpResponse};
 use super::route::Route;
@@ -35,6 +35,7 @@ use crate::gateway::Gateway;
 use crate::limits::GatewayLimits;
 use crate::message::{BadMessage, ClientMessage};
 use crate::scope::Scope;
+use crate::validity::InUse;
 
 /// The gateway over HTTP, as a service of tower. Clones share everything.
 ///
@@ -154,7 +155,7 @@ impl HttpService {
 
     /// Returns true if clients need no credential.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.shared.options.auth, HttpAuth::None)
+        self.shared.options.auth.is_open()
     }
 
     /// Answers one request.
@@ -290,6 +291,7 @@ async fn route<B: Body>(
     };
     // Before the request, which may open what the end has to close.
     shared.ends.watch(validity);
+    let _in_use = InUse::new(validity);
     // The credential may stop to count while its request is on its way.
     let response = tokio::select! {
         biased;

@@ -22,7 +22,7 @@ use crate::caller::ClientIdentity;
 use crate::client::Client;
 use crate::limits::GatewayLimits;
 use crate::scope::Scope;
-use crate::validity::Validity;
+use crate::validity::{InUse, Validity};
 
 /// Length of a session id in base64.
 const ID_TEXT: usize = 22;
@@ -64,7 +64,7 @@ pub(super) struct Session {
     scope: Scope,
     pub(super) client: Arc<Client>,
     /// How long the credential counts that the client came with last.
-    validity: Mutex<Validity>,
+    validity: Mutex<InUse>,
     /// Messages that belong to no request.
     pub(super) general: Arc<Channel>,
     /// Streams of requests that clients can resume, the newest last.
@@ -128,7 +128,7 @@ impl Session {
         kept.find(|channel| channel.number() == number).cloned()
     }
 
-    fn validity(&self) -> MutexGuard<'_, Validity> {
+    fn validity(&self) -> MutexGuard<'_, InUse> {
         self.validity.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -390,7 +390,7 @@ impl Slot {
             principal: Arc::clone(&self.principal),
             scope,
             client,
-            validity: Mutex::new(validity.clone()),
+            validity: Mutex::new(InUse::new(validity)),
             general,
             streams: Mutex::default(),
             uses: AtomicU32::new(0),

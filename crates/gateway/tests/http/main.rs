@@ -12,6 +12,7 @@ mod hostile;
 mod legacy;
 mod listeners;
 mod modern;
+mod named_tokens;
 mod older;
 mod resume;
 mod sessions;
