@@ -139,7 +139,14 @@ impl Client {
         let storage = |path: &str| below_apps(&format!("Code/User/globalStorage/{path}"));
         let (own, project): (Vec<Option<PathBuf>>, &[&str]) = match self {
             Self::ClaudeDesktop => (vec![below_apps("Claude/claude_desktop_config.json")], &[]),
-            Self::ClaudeCode => (vec![below_home(".claude.json")], &[".mcp.json"]),
+            Self::ClaudeCode => {
+                let folder = places::folder_of(environment, "CLAUDE_CONFIG_DIR");
+                let file = folder.or_else(|| home.clone());
+                (
+                    vec![file.map(|folder| folder.join(".claude.json"))],
+                    &[".mcp.json"],
+                )
+            }
             Self::Cursor => (vec![below_home(".cursor/mcp.json")], &[".cursor/mcp.json"]),
             Self::VsCode => (
                 vec![below_apps("Code/User/mcp.json")],

@@ -12,6 +12,8 @@ pub(crate) enum Reach {
     User,
     /// The current folder: the client's file there, which others may share.
     Project,
+    /// The current folder, for you alone: Claude Code's own file.
+    Local,
 }
 
 /// `switchboard install`.

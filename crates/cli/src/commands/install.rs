@@ -36,6 +36,7 @@ fn install(args: &Install, screen: &Screen) -> Result<(), Failure> {
     let scope = match args.scope {
         Reach::User => InstallScope::User,
         Reach::Project => InstallScope::Project,
+        Reach::Local => InstallScope::Local,
     };
     let folder = places(None, &environment)?.folder().to_owned();
     let target = Target::find(client, scope, &environment, &folder);
@@ -197,7 +198,7 @@ fn failure(error: &InstallError, target: Option<&Target>) -> Failure {
     }
     match error {
         InstallError::NoFile { client, scope } => match scope {
-            InstallScope::Project => report.hint(format!(
+            InstallScope::Project | InstallScope::Local => report.hint(format!(
                 "{client} has no file in this folder; install for all projects with --scope user"
             )),
             _ => report.hint("set HOME to your home folder"),

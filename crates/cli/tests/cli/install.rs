@@ -151,6 +151,9 @@ fn each_client_and_scope_has_its_file() {
     for (client, scope, file) in [
         ("claude-code", "user", ".claude.json"),
         ("claude", "project", "p/.mcp.json"),
+        ("claude-code", "local", ".claude.json"),
+        ("codex", "user", ".codex/config.toml"),
+        ("codex", "project", "p/.codex/config.toml"),
         (
             "claude-desktop",
             "user",
@@ -183,8 +186,10 @@ fn each_client_and_scope_has_its_file() {
         assert!(!home.path(file).exists());
     }
     let home = Home::new();
-    let run = install(&home, &["--to", "windsurf", "--scope", "project"]);
-    assert_eq!(run.code, Some(6), "{run:?}");
+    for (client, scope) in [("windsurf", "project"), ("cursor", "local")] {
+        let run = install(&home, &["--to", client, "--scope", scope]);
+        assert_eq!(run.code, Some(6), "{run:?}");
+    }
     assert_eq!(install(&home, &["--to", "nobody"]).code, Some(2));
     assert_eq!(install(&home, &[]).code, Some(2));
     assert_eq!(

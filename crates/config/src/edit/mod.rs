@@ -25,6 +25,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod toggle;
+pub(crate) mod toml;
 
 pub use apply::apply;
 pub use change::Change;

@@ -12,7 +12,7 @@ mod codex;
 mod references;
 #[cfg(test)]
 mod tests;
-mod toml;
+pub(crate) mod toml;
 
 use std::fmt;
 use std::path::Path;

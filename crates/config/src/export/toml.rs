@@ -3,6 +3,14 @@
 use serde_json::{Map, Value};
 use switchboard_core::text::sanitise_line;
 
+/// Formats a table at a path, with its inner tables.
+pub(crate) fn table_at(path: &[&str], members: &Map<String, Value>) -> String {
+    let head: Vec<String> = path.iter().map(|name| key(name)).collect();
+    let mut out = String::new();
+    table(&head.join("."), members.iter(), &mut out);
+    out
+}
+
 /// Formats a table for each server, below `root`.
 pub(super) fn document(root: &str, servers: &Map<String, Value>) -> String {
     let mut out = String::new();
@@ -35,7 +43,8 @@ fn table<'v>(head: &str, members: impl Iterator<Item = (&'v String, &'v Value)>,
     }
 }
 
-fn toml_value(value: &Value) -> String {
+/// Writes a value on one line.
+pub(crate) fn toml_value(value: &Value) -> String {
     match value {
         Value::String(text) => toml_string(text),
         Value::Array(items) => {
@@ -55,7 +64,8 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-fn key(name: &str) -> String {
+/// Writes a key, in quotes if it needs them.
+pub(crate) fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(is_bare) {
         name.to_owned()

@@ -8,9 +8,9 @@ use switchboard_core::spec::ServerName;
 use super::diff::diff;
 use super::entry::{covers, entry, starts_gateway};
 use super::record::{Before, Record, RecordStore};
+use super::text::{set, unset, value_at};
 use super::{InstallChange, InstallError, Outcome, Target};
 use crate::edit::held::{HeldFile, RealFile};
-use crate::edit::member::{set, unset, value_at};
 use crate::edit::{EditError, EditLimits};
 use crate::{ProblemKind, read_client};
 
@@ -140,6 +140,7 @@ impl Installer {
         };
         let text = text.unwrap_or_default();
         let path = self.path();
+        let syntax = self.target.client().syntax();
         let installed = |change, text: String, before: &Before| Plan {
             change,
             record: Some(Record::new(
@@ -151,8 +152,8 @@ impl Installer {
             )),
             text: Some(text),
         };
-        let Some(found) = value_at(text, &path)? else {
-            let new = set(text, &path, &entry.clone().into())?;
+        let Some(found) = value_at(syntax, text, &path)? else {
+            let new = set(syntax, text, &path, &entry.clone().into())?;
             return Ok(installed(InstallChange::Installed, new, &before));
         };
         if covers(&found, entry) {
@@ -171,7 +172,7 @@ impl Installer {
         for (key, value) in entry {
             if found.get(key) != Some(value) {
                 let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
-                new = set(&new, &path, value)?;
+                new = set(syntax, &new, &path, value)?;
             }
         }
         // An undo leads back to the text before the first install.
@@ -180,7 +181,7 @@ impl Installer {
             Some(record) => match record.original(text) {
                 Some(original) => record.before(original),
                 None => Before {
-                    text: Some(unset(text, &path)?),
+                    text: Some(unset(syntax, text, &path)?),
                     missing: Vec::new(),
                 },
             },
@@ -207,14 +208,18 @@ impl Installer {
             });
         }
         let path = self.path();
-        let Some(found) = value_at(text, &path)? else {
+        let syntax = self.target.client().syntax();
+        let Some(found) = value_at(syntax, text, &path)? else {
             return Ok(plan(InstallChange::NotInstalled, Some(text.to_owned())));
         };
         let is_recorded = record.is_some_and(|record| covers(&found, &record.entry));
         if !is_recorded && !starts_gateway(&found) {
             return Err(InstallError::NotOurs(self.name.clone()));
         }
-        Ok(plan(InstallChange::Removed, Some(unset(text, &path)?)))
+        Ok(plan(
+            InstallChange::Removed,
+            Some(unset(syntax, text, &path)?),
+        ))
     }
 
     fn carry_out(
@@ -259,7 +264,7 @@ impl Installer {
 
     /// The keys that lead to the entry.
     fn path(&self) -> Vec<&str> {
-        let root = self.target.root().iter().copied();
+        let root = self.target.root().iter().map(String::as_str);
         root.chain([self.name.as_str()]).collect()
     }
 

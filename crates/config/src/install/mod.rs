@@ -17,6 +17,7 @@ mod record;
 mod target;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use error::InstallError;
 pub use installer::{GatewayCommand, Installer, Mode};

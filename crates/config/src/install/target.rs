@@ -18,6 +18,8 @@ pub enum InstallScope {
     User,
     /// The project of the current folder: a file in that folder, which others may share.
     Project,
+    /// The project of the current folder, in the client's own file, which nobody shares. Only Claude Code has this.
+    Local,
 }
 
 /// The file of one client in one scope.
@@ -26,6 +28,8 @@ pub struct Target {
     client: Client,
     scope: InstallScope,
     file: PathBuf,
+    /// The keys of the objects that the entries of servers are in.
+    root: Vec<String>,
     /// The folder that a project's file must not lead out of.
     boundary: Option<PathBuf>,
 }
@@ -37,6 +41,7 @@ impl Target {
         Client::ClaudeDesktop,
         Client::Cursor,
         Client::VsCode,
+        Client::Codex,
         Client::Gemini,
         Client::Windsurf,
         Client::OpenCode,
@@ -57,10 +62,15 @@ impl Target {
         if !Self::CLIENTS.contains(&client) {
             return Err(InstallError::Client(client));
         }
-        let layer = match scope {
-            InstallScope::User => Layer::User,
-            InstallScope::Project => Layer::Project,
-        };
+        let layer = layer_of(scope);
+        let keys = client.roots().first().copied().unwrap_or_default();
+        let mut root: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+        if scope == InstallScope::Local {
+            let project = project(folder);
+            let folder = project.to_str().filter(|_| client == Client::ClaudeCode);
+            let folder = folder.ok_or(InstallError::NoFile { client, scope })?;
+            root.splice(0..0, ["projects".to_owned(), folder.to_owned()]);
+        }
         let places = client.places(environment, folder).into_iter();
         let mut files: Vec<PathBuf> = places
             .filter(|(found, _)| *found == layer)
@@ -73,6 +83,7 @@ impl Target {
         Ok(Self {
             client,
             scope,
+            root,
             file: files.swap_remove(there.unwrap_or_default()),
             boundary: (scope == InstallScope::Project).then(|| folder.to_owned()),
         })
@@ -95,23 +106,20 @@ impl Target {
 
     /// The layer of the file.
     pub fn layer(&self) -> Layer {
-        match self.scope {
-            InstallScope::User => Layer::User,
-            InstallScope::Project => Layer::Project,
-        }
+        layer_of(self.scope)
     }
 
     /// The permissions of a new file.
     pub(super) fn access(&self) -> Access {
         match self.scope {
-            InstallScope::User => Access::Private,
+            InstallScope::User | InstallScope::Local => Access::Private,
             InstallScope::Project => Access::Shared,
         }
     }
 
     /// The keys of the objects that the entries of servers are in.
-    pub(super) fn root(&self) -> &'static [&'static str] {
-        self.client.roots().first().copied().unwrap_or_default()
+    pub(super) fn root(&self) -> &[String] {
+        &self.root
     }
 
     /// Follows links to the file itself. A project's file must stay in its folder.
@@ -130,4 +138,20 @@ impl Target {
         }
         Ok(real)
     }
+}
+
+fn layer_of(scope: InstallScope) -> Layer {
+    match scope {
+        InstallScope::User | InstallScope::Local => Layer::User,
+        InstallScope::Project => Layer::Project,
+    }
+}
+
+/// The folder under whose path Claude Code keeps the settings of a project: that of the repository.
+fn project(folder: &Path) -> PathBuf {
+    let real = folder.canonicalize();
+    let real = real.unwrap_or_else(|_| folder.to_owned());
+    let mut above = real.ancestors();
+    let repository = above.find(|folder| folder.join(".git").exists());
+    repository.unwrap_or(&real).to_owned()
 }

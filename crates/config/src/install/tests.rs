@@ -97,10 +97,28 @@ const FILES: &[(&str, &str)] = &[
     ("comment alone", "// nothing yet"),
 ];
 
+const TOML_FILES: &[(&str, &str)] = &[
+    ("empty", ""),
+    (
+        "comments",
+        "# mine\nmodel = \"m\" # c\n\n[mcp_servers.a]\ncommand = 'a'\n\n\n# end",
+    ),
+    ("crlf", "model = \"m\"\r\n\r\n[tui]\r\n\tx = [1,\r\n2]\r\n"),
+    ("mark", "\u{feff}[mcp_servers.a]\nenv = { KEY = \"x\" }"),
+    (
+        "text",
+        "notes = \"\"\"\n[mcp_servers.switchboard]\n\"\"\"\n",
+    ),
+];
+
 #[test]
 fn an_undo_restores_every_file_byte_for_byte() {
     for client in Target::CLIENTS {
-        for (what, text) in FILES {
+        let files = match client {
+            Client::Codex => TOML_FILES,
+            _ => FILES,
+        };
+        for (what, text) in files {
             let home = Home::new();
             let installer = home.installer(*client, InstallScope::User);
             let file = home.target(*client, InstallScope::User).file().to_owned();
@@ -159,6 +177,12 @@ fn each_client_gets_the_entry_in_its_own_form() {
         assert_eq!(json[root]["switchboard"], expected, "{text}");
     }
     let home = Home::new();
+    install(&home.installer(Client::Codex, InstallScope::User));
+    assert_eq!(
+        home.read(".codex/config.toml"),
+        "[mcp_servers.switchboard]\ncommand = \"/bin/switchboard\"\nargs = [\"serve\"]\n"
+    );
+    let home = Home::new();
     install(&home.installer(Client::VsCode, InstallScope::Project));
     assert_eq!(
         home.read("p/.vscode/mcp.json"),
@@ -213,6 +237,69 @@ fn a_client_may_add_settings_to_the_entry() {
     assert_eq!(home.read(CURSOR), later.replace("/bin/", "/opt/"));
     assert_eq!(undo(&home.cursor()).change, InstallChange::Restored);
     assert_eq!(home.read(CURSOR), "{\n  \"mcpServers\": {}\n}\n");
+}
+
+#[test]
+fn a_toml_file_is_updated_undone_and_left_alone_if_it_is_broken() {
+    let home = Home::new();
+    let file = ".codex/config.toml";
+    let codex = home.installer(Client::Codex, InstallScope::User);
+    home.write(file, "model = \"m\" # mine\n");
+    install(&codex);
+    let later = home.read(file) + "enabled = false\n\n[tui]\nx = 1\n";
+    home.write(file, &later);
+    assert_eq!(install(&codex).change, InstallChange::Unchanged);
+    let moved = codex
+        .install(&command("/opt/switchboard"), Mode::Write)
+        .unwrap();
+    assert_eq!(moved.change, InstallChange::Updated);
+    assert_eq!(home.read(file), later.replace("/bin/", "/opt/"));
+    let more = home.read(file) + "y = 2\n";
+    home.write(file, &more);
+    assert_eq!(undo(&codex).change, InstallChange::Removed);
+    assert_eq!(
+        home.read(file),
+        "model = \"m\" # mine\n\n[tui]\nx = 1\ny = 2\n"
+    );
+    home.write(file, "a = 1\n[mcp_servers\n");
+    match codex
+        .install(&command("/bin/switchboard"), Mode::Write)
+        .unwrap_err()
+    {
+        InstallError::Broken(problem) => assert_eq!(problem.line(), Some(2)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn claude_code_keeps_what_is_local_under_the_path_of_the_repository() {
+    let home = Home::new();
+    home.write("p/.git/HEAD", "");
+    fs::create_dir(home.path("p/sub")).unwrap();
+    let folder = home.path("p/sub");
+    let environment = home.environment();
+    let find = |client| Target::find(client, InstallScope::Local, &environment, &folder);
+    let name = ServerName::parse("switchboard").unwrap();
+    let target = find(Client::ClaudeCode).unwrap();
+    let text = format!(
+        "{{\"projects\": {{{:?}: {{\"allowedTools\": []}}}}}}",
+        home.path("p")
+    );
+    home.write(".claude.json", &text);
+    let installer = Installer::new(target, name, home.path("records"));
+    install(&installer);
+    let json: serde_json::Value = serde_json::from_str(&home.read(".claude.json")).unwrap();
+    let project = &json["projects"][home.path("p").to_str().unwrap()];
+    assert_eq!(
+        project["mcpServers"]["switchboard"]["command"],
+        "/bin/switchboard"
+    );
+    assert_eq!(undo(&installer).change, InstallChange::Restored);
+    assert_eq!(home.read(".claude.json"), text);
+    assert!(matches!(
+        find(Client::Cursor),
+        Err(InstallError::NoFile { .. })
+    ));
 }
 
 #[test]
