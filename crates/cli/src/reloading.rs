@@ -99,6 +99,8 @@ fn describe(done: &Reconciled) -> String {
         ("added", &done.added),
         ("changed", &done.changed),
         ("removed", &done.removed),
+        ("approved", &done.approved),
+        ("approval revoked of", &done.revoked),
     ];
     let changes = changes.into_iter().filter(|(_, names)| !names.is_empty());
     let changes = changes.map(|(what, names)| {

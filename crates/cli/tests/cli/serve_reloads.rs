@@ -8,7 +8,9 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::home::Home;
+use crate::pins_verbs::change;
 use crate::serve_verb::{Gateway, home, serve};
+use crate::serving::Serving;
 
 const OWN: &str = env!("CARGO_BIN_EXE_switchboard");
 const FILE: &str = "config/switchboard/mcp.json";
@@ -176,4 +178,89 @@ fn what_agents_may_do_follows_the_file() {
     let (_, stderr) = gateway.end();
     let line = "switchboard: the config was read again: the servers stay as they are\n";
     assert_eq!(stderr, line);
+}
+
+/// Has a server work for as many seconds, as call 99, and returns once the call is in flight.
+fn begin_slow(gateway: &mut Gateway, tool: &str, seconds: u32) {
+    let call = json!({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": {
+        "name": tool, "arguments": {"duration": seconds, "steps": 1},
+    }});
+    gateway.send(&call);
+    // A ping is answered after the call was taken: messages take effect in their order.
+    drop(gateway.ask("ping", &json!({})));
+}
+
+#[test]
+fn a_call_in_flight_finishes_while_its_server_changes() {
+    let home = home(&["one"], &json!({}));
+    let mut gateway = serve(&home, &[]);
+    gateway.shake_hands();
+    gateway.tools();
+    let mut stderr = stderr(&mut gateway);
+    begin_slow(&mut gateway, "one__slow_operation", 2);
+    let config = json!({"mcpServers": {
+        "one": {"command": OWN, "args": ["test-server"], "env": {"CHANGED": "1"}},
+    }});
+    replace(&home, &config.to_string());
+    told(&mut stderr, "the config was read again: changed one\n");
+    let answer = gateway.answer(99);
+    assert!(answer["result"].is_object(), "{answer}");
+    gateway.tools_until(|tools| has(tools, "one__echo"));
+    works(&mut gateway, "one__echo");
+}
+
+/// A home with a server of a project, which is approved.
+fn approved_home() -> Home {
+    let home = home(&["one"], &json!({}));
+    let project = json!({"mcpServers": {"theirs": {"command": OWN, "args": ["test-server"]}}});
+    home.write("p/.mcp.json", &project.to_string());
+    let run = home.run(&["trust", "approve", "theirs", "--yes"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    home
+}
+
+#[test]
+fn an_approval_that_is_revoked_stops_calls_at_once() {
+    let home = approved_home();
+    let mut gateway = serve(&home, &[]);
+    gateway.shake_hands();
+    gateway.tools_until(|tools| has(tools, "theirs__echo"));
+    begin_slow(&mut gateway, "theirs__slow_operation", 3600);
+    let run = home.run(&["trust", "revoke", "theirs"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let answer = gateway.answer(99);
+    assert!(!answer["result"]["content"].is_array() || answer["result"]["isError"] == true);
+    gateway.tools_until(|tools| !has(tools, "theirs__echo"));
+    let answer = echo(&mut gateway, "theirs__echo");
+    assert!(answer["error"].is_object(), "{answer}");
+    works(&mut gateway, "one__echo");
+    // It may come back.
+    let run = home.run(&["trust", "approve", "theirs", "--yes"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    gateway.tools_until(|tools| has(tools, "theirs__echo"));
+    works(&mut gateway, "theirs__echo");
+    let (_, stderr) = gateway.end();
+    let line = "the config was read again: approval revoked of theirs\n";
+    assert!(stderr.contains(line), "{stderr}");
+    assert!(
+        stderr.contains("theirs is left out, because it is not approved"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn definitions_that_are_approved_elsewhere_are_offered_again() {
+    let server = Serving::start(&["--growing"]);
+    let home = Home::new();
+    let config = json!({"mcpServers": {"demo": {"url": server.url()}}, "pins": "block"});
+    home.write(FILE, &config.to_string());
+    let mut gateway = serve(&home, &[]);
+    gateway.shake_hands();
+    gateway.tools_until(|tools| has(tools, "demo__echo"));
+    change(&server, "echo");
+    gateway.tools_until(|tools| !has(tools, "demo__echo"));
+    let run = home.run(&["pins", "approve", "demo", "echo", "--yes"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    gateway.tools_until(|tools| has(tools, "demo__echo"));
+    works(&mut gateway, "demo__echo");
 }

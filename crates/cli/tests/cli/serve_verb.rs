@@ -35,7 +35,7 @@ impl Gateway {
         }
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         let input = self.input.as_mut().unwrap();
         writeln!(input, "{message}").unwrap();
     }
@@ -45,6 +45,11 @@ impl Gateway {
         self.id += 1;
         let id = self.id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        self.answer(id)
+    }
+
+    /// Reads up to the answer to a request. Every line of stdout is a message.
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
             let mut line = String::new();
             assert!(

@@ -331,6 +331,8 @@ mod tests {
                 settings: settings(),
                 secrets: Arc::default(),
                 identity: "memory:script".to_owned(),
+                #[cfg(feature = "config")]
+                approval: None,
                 #[cfg(feature = "auth")]
                 authorizer: None,
             },

@@ -43,6 +43,8 @@ use crate::spec::{
 };
 use crate::talk::Roots;
 use crate::transport::{Connect, Environment};
+#[cfg(feature = "config")]
+use crate::trust::Fingerprint;
 
 /// The newest revision of anything that prepared calls depend on, in all hosts of the program.
 static REVISION: AtomicU64 = AtomicU64::new(1);
@@ -150,6 +152,9 @@ pub(super) struct Ready {
     pub(super) settings: Settings,
     pub(super) secrets: Arc<Redactor>,
     pub(super) identity: String,
+    /// The approval that it needs in the store, if a file of a project describes it.
+    #[cfg(feature = "config")]
+    pub(super) approval: Option<Fingerprint>,
     /// Its login, if it is a server at a URL without a configured header.
     #[cfg(feature = "auth")]
     pub(super) authorizer: Option<Authorizer>,

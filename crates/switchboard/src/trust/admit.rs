@@ -9,8 +9,10 @@ use super::{Claim, Fingerprint, Question, Standing, Store, StoreError};
 #[must_use]
 #[doc(hidden)]
 pub enum Admission {
-    /// The claim may be acted on.
+    /// The claim may be acted on, as long as the store has its approval.
     Admitted,
+    /// The claim may be acted on in this run.
+    AdmittedOnce,
     /// The claim was refused; this is the question that was asked.
     Refused(Box<Question>),
 }
@@ -18,7 +20,7 @@ pub enum Admission {
 impl Admission {
     /// Returns `true` if the claim may be acted on.
     pub fn is_admitted(&self) -> bool {
-        matches!(self, Self::Admitted)
+        matches!(self, Self::Admitted | Self::AdmittedOnce)
     }
 }
 
@@ -51,7 +53,7 @@ where
             store.approve(claim)?;
         }
         // Nothing is stored, so the next start asks again.
-        ServerApproval::ApproveOnce => {}
+        ServerApproval::ApproveOnce => return Ok(Admission::AdmittedOnce),
         ServerApproval::Refuse => return Ok(Admission::Refused(Box::new(question))),
     }
     Ok(Admission::Admitted)

@@ -193,6 +193,33 @@ impl Access {
         Some(pinned)
     }
 
+    /// Takes the approved definitions from the store again, which another process may have changed. It
+    /// blocks.
+    #[cfg(feature = "config")]
+    pub(in crate::host) fn read_again(&self, member: &Member) {
+        let Some(known) = member.baseline.lock().pinned.clone() else {
+            // Looked up at the next use.
+            return;
+        };
+        // A store that cannot be read approves nothing.
+        let stored = self.pins.baseline(&member.identity()).ok().flatten();
+        if stored.as_ref() == Some(&known) {
+            return;
+        }
+        {
+            let mut baseline = member.baseline.lock();
+            let is_still_known = baseline
+                .pinned
+                .as_ref()
+                .is_some_and(|it| Arc::ptr_eq(it, &known));
+            // Unless this host has approved something meanwhile.
+            if is_still_known {
+                baseline.pinned = stored;
+            }
+        }
+        member.mark_changed();
+    }
+
     /// Pins the definitions of a server as approved, the first time. It waits until they stop
     /// changing, since servers add tools while they start. `listed` ends when all of its lists are
     /// read.

@@ -8,6 +8,7 @@
 //! [`FileState`] has what the host keeps of its files: their problems, and which settings are the
 //! program's own, so that no file replaces them.
 
+mod decisions;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +34,10 @@ pub struct Reconciled {
     pub removed: Vec<ServerName>,
     /// Servers whose description has changed. Their next use starts them anew.
     pub changed: Vec<ServerName>,
+    /// Servers whose approval was revoked. They have ended, with the calls in flight.
+    pub revoked: Vec<ServerName>,
+    /// Servers that were refused before and are approved now.
+    pub approved: Vec<ServerName>,
     /// Servers that go on as they are.
     pub kept: Vec<ServerName>,
     /// Entries that cannot be taken: the program itself has added a server of that name.
@@ -42,7 +47,15 @@ pub struct Reconciled {
 impl Reconciled {
     /// Returns true if all servers go on as they are, and no other came.
     pub fn is_unchanged(&self) -> bool {
-        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+        [
+            &self.added,
+            &self.removed,
+            &self.changed,
+            &self.revoked,
+            &self.approved,
+        ]
+        .iter()
+        .all(|names| names.is_empty())
     }
 }
 
@@ -102,7 +115,8 @@ impl Host {
     /// Calls in flight finish on the connection that they began on; a server that has changed is started
     /// anew by its next use, and a new one by its first. What the files say of agents counts at once. As
     /// for [`HostBuilder::config`](super::HostBuilder::config), settings that the program makes itself
-    /// stay, and so do servers that it has added. The sections `limits` and `network` count for hosts
+    /// stay, and so do servers that it has added. Approvals that other processes have given or revoked
+    /// meanwhile count too: a server whose approval is gone ends at once. The sections `limits` and `network` count for hosts
     /// that are built later.
     ///
     /// A file that cannot be read has no entries in `config`: look at [`Config::file_errors`] first, and
@@ -130,8 +144,10 @@ impl Host {
         if let Some(policy) = host.files.policy(config) {
             host.access.set_policy(policy);
         }
-        // 2. The servers, one after the other.
+        // 2. Approvals: a server whose approval is gone has no time to finish anything.
         let mut done = Reconciled::default();
+        self.end_revoked(&mut done).await;
+        // 3. The servers, one after the other.
         let described = described(config).into_iter();
         let mut described: BTreeMap<ServerName, Described> =
             described.map(|it| (it.0.clone(), it)).collect();
@@ -156,7 +172,9 @@ impl Host {
                 Err(error) => done.errors.push(error),
             }
         }
-        // 3. The problems last: those who look at them find the servers that they are about.
+        // 4. Decisions about those that stay: approvals that came, and definitions.
+        self.take_decisions(&mut done).await;
+        // 5. The problems last: those who look at them find the servers that they are about.
         *host.files.lock() = problems(config).into();
         done
     }
@@ -178,7 +196,9 @@ impl Host {
             } else if moved {
                 member.set_origin(&origin);
             }
-            done.kept.push(name);
+            if !done.revoked.contains(&name) {
+                done.kept.push(name);
+            }
         } else if self.succeed(member, Some((name.clone(), origin, source))) {
             done.changed.push(name);
         }

@@ -97,7 +97,7 @@ impl Registry {
                 // repository must not have its questions asked or its files read.
                 let approved = self.ensure_approved(entry).await?;
                 // Kept for the transport: the files are compared again at each start, not only now.
-                let contents = approved.contents.clone();
+                let (contents, approval) = (approved.contents.clone(), approved.approval);
                 #[cfg(feature = "auth")]
                 logins::check_project(entry)?;
                 // 3. Expanded, from the contents that were approved, not from the files as they are
@@ -110,7 +110,9 @@ impl Registry {
                 let mut endpoint = self.resolve_endpoint(member, &spec)?;
                 // Below the listeners and the reconnects, so that each start passes through it.
                 endpoint.connect = Unchanged::guard(endpoint.connect, contents);
-                Ok(self.connectable(member, endpoint, spec.settings, secrets))
+                let mut ready = self.connectable(member, endpoint, spec.settings, secrets);
+                ready.approval = approval;
+                Ok(ready)
             }
             Source::Own(connect, settings) => {
                 let endpoint = ResolvedEndpoint {
@@ -233,6 +235,8 @@ impl Registry {
             settings,
             secrets,
             identity,
+            #[cfg(feature = "config")]
+            approval: None,
             #[cfg(feature = "auth")]
             authorizer: endpoint.authorizer,
         }

@@ -17,7 +17,7 @@ use crate::session::OpenError;
 use crate::spec::ServerName;
 use crate::talk::Operator as _;
 use crate::transport::{Connect, ConnectError, Connecting, Environment, Search, resolve};
-use crate::trust::{self, Admission, Bind, Claim, Content, EnvFile};
+use crate::trust::{self, Admission, Bind, Claim, Content, EnvFile, Fingerprint};
 
 /// The most files whose content is bound for one server.
 const MOST_FILES: usize = 256;
@@ -31,6 +31,8 @@ pub(in crate::host) struct Approved {
     pub(super) variables: Option<VariablesFile>,
     /// Files that must still have the content that was approved when the server is started.
     pub(super) contents: Vec<Content>,
+    /// The approval in the store, without which the server must not go on.
+    pub(super) approval: Option<Fingerprint>,
 }
 
 /// The facts about an entry that are gathered before it is approved.
@@ -57,11 +59,12 @@ pub(super) async fn admit(
     let grounds = grounds.await.map_err(|_| ServerErrorCause::Stopped)?;
     // 2. Look the approval up, and ask the person if there is no approval yet.
     let ask = |question| options.operator.approve_server(question);
-    match trust::admit(&options.store, &grounds.claim, ask).await {
-        Ok(Admission::Admitted) => {}
+    let approval = match trust::admit(&options.store, &grounds.claim, ask).await {
+        Ok(Admission::Admitted) => Some(grounds.claim.fingerprint()),
+        Ok(Admission::AdmittedOnce) => None,
         Ok(Admission::Refused(question)) => return Err(HostError::Untrusted(question).into()),
         Err(error) => return Err(HostError::Store(error).into()),
-    }
+    };
     // 3. Report a missing program: once it appears the claim differs, and is asked about again.
     match grounds.missing {
         Some(error) => Err(error),
@@ -69,6 +72,7 @@ pub(super) async fn admit(
             program: grounds.claim.program,
             variables: grounds.variables,
             contents: grounds.claim.contents,
+            approval,
         }),
     }
 }

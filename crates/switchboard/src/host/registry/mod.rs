@@ -224,8 +224,8 @@ impl Registry {
         true
     }
 
-    /// Ends the connections of a server that has left once nothing uses it any more, or after
-    /// [`HostLimits::drain`](crate::host::HostLimits::drain).
+    /// Ends the connections of a server that has left once nothing uses it any more, after
+    /// [`HostLimits::drain`](crate::host::HostLimits::drain), or when it is `gone`.
     #[cfg(feature = "config")]
     pub(super) fn drain_in_background(&self, member: &Arc<Member>) {
         let member = Arc::clone(member);
@@ -233,6 +233,7 @@ impl Registry {
         drop(self.tasks.spawn(async move {
             tokio::select! {
                 () = member.is_unused() => {}
+                () = member.gone.cancelled() => {}
                 () = tokio::time::sleep(most) => {}
                 () = closing.cancelled() => {}
             }
