@@ -1,5 +1,6 @@
 //! JSON kept as the text that was sent.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -219,6 +220,15 @@ impl Raw {
         unescape(self.as_str())
     }
 
+    /// The same, without a copy if nothing in it is escaped.
+    pub fn as_cow(&self) -> Option<Cow<'_, str>> {
+        let text = self.as_str();
+        match scan::string_end(text.as_bytes(), 0)? {
+            (end, true) => text.get(1..end - 1).map(Cow::Borrowed),
+            (_, false) => unescape(text).map(Cow::Owned),
+        }
+    }
+
     /// Returns a part of this value that shares its text. A slice from elsewhere is copied.
     pub fn part(&self, slice: &str) -> Raw {
         // Find the slice by its address, which needs no search.
@@ -359,6 +369,20 @@ mod tests {
         let expected = [("a", r#"{"x":[1]}"#), ("b", "2"), ("a", "3")];
         assert_eq!(seen, expected.map(|(key, value)| (key.to_owned(), value)));
         assert!(!whole.each_member(|_, _| {}));
+    }
+
+    #[test]
+    fn a_text_is_borrowed_unless_it_has_escapes() {
+        let read = |text| {
+            let raw = Raw::parse(text).unwrap();
+            let text = raw.as_cow();
+            assert_eq!(text.as_deref(), raw.as_text().as_deref());
+            text.map(|text| matches!(text, Cow::Borrowed(_)))
+        };
+        assert_eq!(read(r#" "plain" "#), Some(true));
+        assert_eq!(read(r#""es\ncaped""#), Some(false));
+        assert_eq!(read(r#""\ud800""#), None);
+        assert_eq!((read("[]"), read("1")), (None, None));
     }
 
     #[test]

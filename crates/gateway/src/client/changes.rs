@@ -226,7 +226,7 @@ impl Updates {
 impl Client {
     /// Subscribes a client of the legacy era to a resource. A second time changes nothing.
     pub(super) async fn subscribe(&self, asked: &Asked<'_>) -> Outcome {
-        let uri = Params::text(asked.params.uri.as_ref(), "uri")?;
+        let uri = Params::text(asked.params.uri.as_ref(), "uri")?.into_owned();
         let subject = Subject::Resource(&uri);
         let resource = self.offer()?.resource(&uri);
         let OfferedResource {
@@ -266,7 +266,7 @@ impl Client {
     /// Ends a subscription of a client of the legacy era. One that there is not is no error.
     pub(super) fn unsubscribe(&self, asked: &Asked<'_>) -> Outcome {
         let uri = Params::text(asked.params.uri.as_ref(), "uri")?;
-        if let Some(task) = self.subscriptions.by_uri().remove(&uri) {
+        if let Some(task) = self.subscriptions.by_uri().remove(&*uri) {
             task.abort();
         }
         Ok(Answer::empty())

@@ -1,5 +1,7 @@
 //! The parameters of requests, read in one pass.
 
+use std::borrow::Cow;
+
 use switchboard_wire::{LogLevel, Raw, RpcError, code, meta};
 
 /// The parameters of a request, as far as several methods have them.
@@ -83,14 +85,14 @@ impl Params {
     }
 
     /// The text of a parameter that must be there.
-    pub(super) fn text(value: Option<&Raw>, key: &str) -> Result<String, RpcError> {
-        let text = value.and_then(Raw::as_text);
+    pub(super) fn text<'a>(value: Option<&'a Raw>, key: &str) -> Result<Cow<'a, str>, RpcError> {
+        let text = value.and_then(Raw::as_cow);
         text.ok_or_else(|| invalid(&format!("the parameter {key} must be a string")))
     }
 
     /// The cursor of a list. An empty string is a cursor like any other.
     pub(super) fn cursor(&self) -> Result<Option<String>, RpcError> {
-        let read = |cursor| Self::text(Some(cursor), "cursor");
+        let read = |cursor| Self::text(Some(cursor), "cursor").map(Cow::into_owned);
         self.cursor.as_ref().map(read).transpose()
     }
 

@@ -3,6 +3,8 @@
 //! Proxies route by these headers without reading the body, so a request whose headers say something
 //! else than its body is refused. What the request means is always taken from the body.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
@@ -43,26 +45,26 @@ pub(super) struct Mismatch {
 
 /// What a request says about itself, as far as headers repeat it.
 #[derive(Debug)]
-pub(super) struct Said {
-    pub(super) version: Option<String>,
+pub(super) struct Said<'a> {
+    pub(super) version: Option<Cow<'a, str>>,
     pub(super) has_capabilities: bool,
     /// The name that the header `Mcp-Name` must repeat.
-    pub(super) name: Option<String>,
+    pub(super) name: Option<Cow<'a, str>>,
     pub(super) arguments: Option<Raw>,
 }
 
-impl Said {
+impl<'a> Said<'a> {
     /// Takes it from the parameters of a request that was read.
-    pub(super) fn of(method: &str, params: &Params) -> Self {
+    pub(super) fn of(method: &str, params: &'a Params) -> Self {
         let name = match ClientRequest::name_key(method) {
             Some("uri") => params.uri.as_ref(),
             Some(_) => params.name.as_ref(),
             None => None,
         };
         Self {
-            version: params.meta.version.as_ref().and_then(Raw::as_text),
+            version: params.meta.version.as_ref().and_then(Raw::as_cow),
             has_capabilities: params.meta.capabilities.is_some(),
-            name: name.and_then(Raw::as_text),
+            name: name.and_then(Raw::as_cow),
             arguments: params.arguments.clone(),
         }
     }
@@ -74,9 +76,11 @@ impl Said {
         let params = request.params.as_ref();
         let version = member(meta::PROTOCOL_VERSION);
         Self {
-            version: version.and_then(|version| version.as_text()),
+            version: version
+                .and_then(|version| version.as_text())
+                .map(Cow::Owned),
             has_capabilities: member(meta::CLIENT_CAPABILITIES).is_some(),
-            name: request.name(),
+            name: request.name().map(Cow::Owned),
             arguments: params.and_then(|params| params.member("arguments")),
         }
     }

@@ -37,8 +37,8 @@
 //! An answer is one JSON text if nothing comes before it. Otherwise it is a stream of events (`events`)
 //! that reads a `channel`; channels of sessions keep what was read, so that clients can resume.
 //!
-//! `serve` accepts connections from a `listener`, within bounds of their number and of every wait, and
-//! drains them at the end.
+//! `serve` accepts connections from a `listener`, within bounds of their number and of every wait (`idle` is
+//! the wait for a request), and drains them at the end.
 
 #![allow(
     clippy::result_large_err,
@@ -51,6 +51,7 @@ mod body;
 mod channel;
 mod ends;
 mod events;
+mod idle;
 mod legacy;
 mod listener;
 mod modern;

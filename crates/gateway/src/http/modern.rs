@@ -320,7 +320,7 @@ pub(super) async fn post(exchange: &Exchange<'_>, message: ClientMessage) -> Htt
 fn check_envelope(
     exchange: &Exchange<'_>,
     request: &ClientRequest,
-    said: &Said,
+    said: &Said<'_>,
 ) -> Result<(), RpcError> {
     let headers = &exchange.head.headers;
     let Some(version) = &said.version else {

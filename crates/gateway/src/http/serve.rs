@@ -1,25 +1,24 @@
 //! Serving a listener: connections within their bounds, and their end.
 
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::auth::Peer;
+use super::idle::Idle;
 use super::listener::{Accepted, HttpListener};
 use super::service::HttpService;
 use super::socket::Socket;
@@ -147,34 +146,32 @@ impl HttpService {
     {
         self.peer = Some(peer);
         let shared = Arc::clone(&self.shared);
-        let has_asked = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&has_asked);
+        let mut idle = Idle::new(shared.limits());
+        let requests = idle.requests();
         let service = service_fn(move |request: Request<Incoming>| {
-            asked.store(true, Ordering::Relaxed);
-            let service = self.clone();
-            async move { Ok::<_, Infallible>(service.handle(request).await) }
+            let (service, running) = (self.clone(), requests.begin());
+            async move {
+                let response = service.handle(request).await;
+                Ok::<_, Infallible>(response.map(|body| running.until_sent(body)))
+            }
         });
         let builder = builder(shared.limits());
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let mut draining = pin!(shared.draining.cancelled());
-        // hyper has one time for the head of every request: the one that keeps connections.
-        let mut head_time = pin!(tokio::time::sleep(shared.limits().head_time));
-        let silent = poll_fn(|cx| {
-            if has_asked.load(Ordering::Relaxed) {
-                return Poll::Pending;
-            }
-            head_time.as_mut().poll(cx)
-        });
         tokio::select! {
-            // The connection first: it is why this is polled, and may have asked by then.
+            // The connection first: it may have become idle.
             biased;
             // The way that a connection ends is the client's affair.
             _ = connection.as_mut() => return,
-            () = silent => return,
+            () = &mut idle => return,
             () = &mut draining => {}
         }
         connection.as_mut().graceful_shutdown();
-        connection.await.ok();
+        tokio::select! {
+            biased;
+            _ = connection => {}
+            () = idle => {}
+        }
     }
 
     /// Ends everything: calls first get their time.
@@ -214,8 +211,8 @@ fn is_of_client(error: &io::Error) -> bool {
 fn builder(limits: &GatewayLimits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_time.max(limits.idle_time))
+        // `Idle` waits for heads.
+        .header_read_timeout(None)
         // Smaller ones hyper does not take.
         .max_buf_size(limits.head_bytes.max(8192));
     // Over a number that is named, hyper allocates for every request.
