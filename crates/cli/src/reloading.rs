@@ -1,40 +1,58 @@
-//! Config files that are edited while a command runs: read again, and told to the person.
+//! Config files that are edited while a command runs: read again, and worded for the person.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use switchboard::ServerName;
-use switchboard::config::{Config, Places};
-use switchboard::host::Reconciled;
+use switchboard::config::{Config, Places, Problem};
+use switchboard::host::{Host, Reconciled, Status};
+use switchboard::spec::Layer;
+use switchboard::transport::Environment;
 use switchboard_reload::{Reload, Reloader};
 use tokio::sync::Notify;
 
+use crate::described::DEMO;
 use crate::hosting::{ConfigFiles, Hosting, with_hint};
-use crate::problems;
 use crate::report::Failure;
 use crate::scope::places;
 use crate::state;
 
 /// Follows the config files of a command.
-pub(crate) struct Reloading<'h> {
+pub(crate) struct Reloading {
     reloader: Reloader,
-    hosting: &'h Hosting<'h>,
+    host: Host,
+    environment: Environment,
     places: Places,
     /// The files as they were read last.
     files: ConfigFiles,
 }
 
-impl<'h> Reloading<'h> {
+/// The outcome of reading the files again.
+pub(crate) enum FileNews {
+    /// The host has taken them.
+    Taken {
+        files: ConfigFiles,
+        done: Box<Reconciled>,
+        /// Warnings about problems that were not there before.
+        warnings: Vec<String>,
+    },
+    /// These files cannot be read: everything stays as it was.
+    Refused(Vec<Problem>),
+}
+
+impl Reloading {
     /// Prepares to follow the files that a host was opened with.
     ///
     /// # Errors
     /// Fails if the current folder cannot be determined.
-    pub(crate) fn new(hosting: &'h Hosting<'h>, named: Option<&Path>) -> Result<Self, Failure> {
-        let places = places(named, &hosting.environment)?;
+    pub(crate) fn new(hosting: &Hosting<'_>, named: Option<&Path>) -> Result<Self, Failure> {
+        let environment = hosting.environment.clone();
+        let places = places(named, &environment)?;
         let (host, files) = (hosting.host.clone(), hosting.files.clone());
         Ok(Self {
-            reloader: Reloader::new(host, places.clone(), &files.config),
-            hosting,
+            reloader: Reloader::new(host.clone(), places.clone(), &files.config),
+            host,
+            environment,
             places,
             files,
         })
@@ -49,17 +67,15 @@ impl<'h> Reloading<'h> {
         self
     }
 
-    /// Watches the files. A system that cannot is no reason to stop.
-    pub(crate) fn watch(&mut self) {
-        let folders = state::decisions(&self.hosting.environment);
-        if let Err(error) = self.reloader.watch(folders) {
-            let why = std::error::Error::source(&error).map(ToString::to_string);
-            let why = why.unwrap_or_default();
-            let screen = self.hosting.screen;
-            screen.warn(&format!(
-                "{error}, so changes count once this is started again: {why}"
-            ));
-        }
+    /// Watches the files. Returns a warning where the system cannot: that is no reason to stop.
+    pub(crate) fn watch(&mut self) -> Option<String> {
+        let folders = state::decisions(&self.environment);
+        let error = self.reloader.watch(folders).err()?;
+        let why = std::error::Error::source(&error).map(ToString::to_string);
+        let why = why.unwrap_or_default();
+        Some(format!(
+            "{error}, so changes count once this is started again: {why}"
+        ))
     }
 
     /// Notify this to have the files read again.
@@ -67,34 +83,45 @@ impl<'h> Reloading<'h> {
         self.reloader.asked()
     }
 
-    /// Waits for the next change of the files and takes it; returns what to say of it. Problems are shown.
-    /// Cancel safe.
-    pub(crate) async fn next(&mut self) -> Option<String> {
-        match self.reloader.next().await {
-            Reload::Taken { config, done, .. } => {
-                let files = ConfigFiles::of(config, &self.places);
-                for problem in files.new_problems(&self.files) {
-                    self.hosting.screen.warn(&with_hint(problem));
+    /// Waits for the next change of the files, and has the host take it. Cancel safe.
+    pub(crate) async fn next(&mut self) -> FileNews {
+        loop {
+            match self.reloader.next().await {
+                Reload::Taken { config, done, .. } => {
+                    let files = ConfigFiles::of(config, &self.places);
+                    let warnings = files.new_problems(&self.files).map(with_hint);
+                    let errors = done.errors.iter().map(ToString::to_string);
+                    let warnings = warnings.chain(errors).collect();
+                    self.files = files.clone();
+                    self.retire_demo().await;
+                    return FileNews::Taken {
+                        files,
+                        done: Box::new(done),
+                        warnings,
+                    };
                 }
-                self.files = files;
-                for error in &done.errors {
-                    self.hosting.screen.warn(&error.to_string());
-                }
-                Some(describe(&done))
+                Reload::Refused(problems) => return FileNews::Refused(problems),
+                _ => {}
             }
-            Reload::Refused(found) => {
-                for problem in &found {
-                    self.hosting.screen.fail(&problems::report(problem));
-                }
-                Some("the servers stay as they are until the file can be read".to_owned())
-            }
-            _ => None,
         }
     }
 }
 
-/// Describes changes of servers on a line.
-fn describe(done: &Reconciled) -> String {
+impl Reloading {
+    /// Takes the bundled server out, which is there as long as no other is configured.
+    async fn retire_demo(&self) {
+        let is_bundled = |status: &Status| status.origin.layer == Layer::Program;
+        if !self.files.config.entries().is_empty()
+            && self.host.server(DEMO).as_ref().is_ok_and(is_bundled)
+        {
+            // It may be gone already.
+            self.host.remove(DEMO).await.ok();
+        }
+    }
+}
+
+/// Describes changes on a line, of the servers that a reader may know of.
+pub(crate) fn describe(done: &Reconciled, knows: impl Fn(&ServerName) -> bool) -> String {
     let changes = [
         ("added", &done.added),
         ("changed", &done.changed),
@@ -102,10 +129,10 @@ fn describe(done: &Reconciled) -> String {
         ("approved", &done.approved),
         ("approval revoked of", &done.revoked),
     ];
-    let changes = changes.into_iter().filter(|(_, names)| !names.is_empty());
-    let changes = changes.map(|(what, names)| {
-        let names: Vec<&str> = names.iter().map(ServerName::as_str).collect();
-        format!("{what} {}", names.join(", "))
+    let changes = changes.into_iter().filter_map(|(what, names)| {
+        let names = names.iter().filter(|name| knows(name));
+        let names: Vec<&str> = names.map(ServerName::as_str).collect();
+        (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
     });
     let changes: Vec<String> = changes.collect();
     if changes.is_empty() {

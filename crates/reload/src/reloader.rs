@@ -61,12 +61,14 @@ impl Reloader {
     }
 
     /// Watches the files, and these folders, in which approvals are kept. Without it they are only read
-    /// when that is asked for.
+    /// when that is asked for. A pipe is not watched: it can be read once.
     ///
     /// # Errors
     /// Fails if the system watches no more folders.
     pub fn watch(&mut self, folders: Vec<PathBuf>) -> Result<(), WatchError> {
         let files = self.places.files().into_iter().map(|(_, file)| file);
+        let is_pipe = |file: &PathBuf| file.metadata().is_ok_and(|found| !found.is_file());
+        let files = files.filter(|file| !is_pipe(file));
         self.watch = Some(FileWatch::new(files.collect(), folders)?);
         Ok(())
     }

@@ -37,7 +37,7 @@ use crate::hosting::{ConfigFiles, HostSource, Hosting, Opened, Selector};
 use crate::journal::Journal;
 use crate::lifecycle::{Notifies, run_until_drained};
 use crate::problems;
-use crate::reloading::Reloading;
+use crate::reloading::{FileNews, Reloading, describe};
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
@@ -249,19 +249,21 @@ impl Serving<'_> {
     }
 
     /// Prepares to follow the config files.
-    fn reloading(&self) -> Result<Reloading<'_>, Failure> {
+    fn reloading(&self) -> Result<Reloading, Failure> {
         let config = self.args.config.as_deref();
         let own = self.args.http;
         let reloading = Reloading::new(self.hosting, config)?;
         let mut reloading = reloading.leave_out(move |config| gateways(config, own));
-        if !self.args.no_watch {
-            reloading.watch();
+        if !self.args.no_watch
+            && let Some(warning) = reloading.watch()
+        {
+            self.hosting.screen.warn(&warning);
         }
         Ok(reloading)
     }
 
     /// Has the host take config files that have changed. Never returns.
-    async fn follow_files(&self, mut reloading: Reloading<'_>) {
+    async fn follow_files(&self, mut reloading: Reloading) {
         let asked = reloading.asked();
         let passing = async {
             loop {
@@ -271,16 +273,29 @@ impl Serving<'_> {
         };
         let following = async {
             loop {
-                let Some(text) = reloading.next().await else {
-                    continue;
-                };
-                self.say(&text);
+                self.tell_files(reloading.next().await);
                 // New servers are listed without a client that asks for them.
                 let view = self.hosting.host.view(self.identity.caller().clone());
                 view.connect_within(Duration::ZERO).await;
             }
         };
         tokio::join!(passing, following);
+    }
+
+    fn tell_files(&self, news: FileNews) {
+        let screen = self.hosting.screen;
+        match news {
+            FileNews::Taken { done, warnings, .. } => {
+                warnings.iter().for_each(|warning| screen.warn(warning));
+                self.say(&describe(&done, |_| true));
+            }
+            FileNews::Refused(problems) => {
+                for problem in &problems {
+                    screen.fail(&problems::report(problem));
+                }
+                self.say("the servers stay as they are until the file can be read");
+            }
+        }
     }
 
     /// Takes entries out that lead back to a gateway of this program.

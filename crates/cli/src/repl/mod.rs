@@ -190,7 +190,7 @@ fn leave(prompt: &OpenPrompt<'_>, failed: Exit) -> Exit {
 /// Waits for a line. Returns `None` if it was cancelled right after it was submitted, and the signal if one
 /// ends the prompt.
 async fn next_line(
-    prompt: &OpenPrompt<'_>,
+    prompt: &mut OpenPrompt<'_>,
     editor: &Editor,
     signals: &mut Signals,
     was_interrupted: &mut bool,
@@ -200,6 +200,11 @@ async fn next_line(
         let signal = tokio::select! {
             line = &mut line => return Ok(Some(line)),
             signal = signals.stopping() => signal,
+            // Between commands alone: a command that runs keeps the servers that it began with.
+            news = prompt.file_news() => {
+                prompt.take_files(news);
+                continue;
+            }
         };
         if signal == Signal::INTERRUPT && editor.takes_keys() {
             // While a line is typed, Ctrl-C is a key and not a signal: it was pressed right after Enter, or

@@ -22,9 +22,10 @@ use crate::ask;
 use crate::cache;
 use crate::commands::{self, servers};
 use crate::exit::Exit;
-use crate::hosting::{HostSource, Hosting, Opened, Selector};
+use crate::hosting::{HostSource, Hosting, Opened, Selector, with_hint};
 use crate::journal::{Journal, JournalWriter};
 use crate::login::explained;
+use crate::reloading::{FileNews, Reloading, describe};
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::scope;
@@ -45,6 +46,8 @@ pub(super) struct OpenPrompt<'a> {
     is_busy: Arc<AtomicBool>,
     /// Connections that are being opened without a request for them.
     pub(super) opening: JoinSet<()>,
+    /// Follows the config files, at a terminal.
+    reloading: Option<Reloading>,
 }
 
 impl<'a> OpenPrompt<'a> {
@@ -65,6 +68,7 @@ impl<'a> OpenPrompt<'a> {
         let is_busy = Arc::default();
         let reader = NewsReader::of(hosting.actor.caller.clone());
         names.set(hosting.host.clone(), hosting.view());
+        let reloading = reloading(&hosting, source.connection)?;
         Ok(Self {
             source,
             editor: editor.clone(),
@@ -75,6 +79,7 @@ impl<'a> OpenPrompt<'a> {
             writing,
             is_busy,
             opening: JoinSet::new(),
+            reloading,
         })
     }
 
@@ -138,6 +143,52 @@ impl<'a> OpenPrompt<'a> {
                     printer.print(format!("* {}", sanitise_line(&line)));
                 }
             });
+        }
+    }
+
+    /// Waits until the config files have changed, and the host has taken them. Cancel safe.
+    pub(super) async fn file_news(&mut self) -> FileNews {
+        match &mut self.reloading {
+            Some(reloading) => reloading.next().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Shows a change of the config files above the line that is being typed, and connects to the servers
+    /// that it is about.
+    pub(super) fn take_files(&mut self, news: FileNews) {
+        let host = self.hosting.host.clone();
+        let print = |line: &str| {
+            let line = host.secrets().redact(line).into_owned();
+            (self.editor.printer()).print(format!("* {}", sanitise_line(&line)));
+        };
+        match news {
+            FileNews::Taken {
+                files,
+                done,
+                warnings,
+            } => {
+                if self.hosting.is_agent() {
+                    // Warnings may name what is hidden from it.
+                    print(&describe(&done, |name| self.hosting.knows(name)));
+                } else {
+                    warnings.iter().for_each(|warning| print(warning));
+                    print(&describe(&done, |_| true));
+                }
+                self.hosting.files = files;
+                let new = [&done.added, &done.changed, &done.approved];
+                let new: Vec<&ServerName> = new.into_iter().flatten().collect();
+                self.connect_early(|name| new.iter().any(|new| new.as_str() == name));
+            }
+            FileNews::Refused(_) if self.hosting.is_agent() => {
+                print("a config file cannot be read: the servers stay as they are");
+            }
+            FileNews::Refused(problems) => {
+                for problem in &problems {
+                    let problem = with_hint(problem);
+                    print(&format!("{problem}: the servers stay as they are"));
+                }
+            }
         }
     }
 
@@ -207,6 +258,7 @@ impl<'a> OpenPrompt<'a> {
         let (is_busy, reader) = (&self.is_busy, &self.reader);
         self.news = News::start(&hosting, self.editor.printer(), is_busy, reader);
         self.names.set(hosting.host.clone(), hosting.view());
+        self.reloading = reloading(&hosting, self.source.connection)?;
         self.hosting = hosting;
         self.connect_early(|name| {
             were_used.iter().any(|used| used == name)
@@ -332,6 +384,21 @@ impl<'a> OpenPrompt<'a> {
         }
         done
     }
+}
+
+/// Prepares to follow the config files, at a terminal: a script reads them when it says so.
+///
+/// # Errors
+/// Fails if the current folder cannot be determined.
+fn reloading(hosting: &Hosting<'_>, connection: &Connection) -> Result<Option<Reloading>, Failure> {
+    if !ask::is_attended() || hosting.described.is_some() {
+        return Ok(None);
+    }
+    let mut reloading = Reloading::new(hosting, connection.config.as_deref())?;
+    if let Some(warning) = reloading.watch() {
+        hosting.screen.warn(&warning);
+    }
+    Ok(Some(reloading))
 }
 
 /// Shows the files that cannot be used.

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{READY, enter, entry, home, leave, open, shows};
+use crate::home::Home;
 
 #[test]
 fn a_crash_is_told_above_the_line_that_is_being_typed() {
@@ -73,4 +74,49 @@ fn a_change_of_what_a_server_offers_is_told() {
         }
     }
     panic!("nothing was told:\n{}", pty.screen());
+}
+
+#[test]
+fn an_edited_file_is_taken_above_the_line_that_is_being_typed() {
+    let home = home(&json!({"one": entry(&[])}), &json!({}));
+    let mut pty = open(&home);
+    enter(&mut pty, "call one/echo message=first");
+    shows(&pty, "\nfirst\n");
+    pty.send(b"call two/echo mess");
+    pty.wait_until(|screen| screen.ends_with("> call two/echo mess"));
+    let config = json!({"mcpServers": {"one": entry(&[]), "two": entry(&[])}});
+    home.write("config/switchboard/mcp.json", &config.to_string());
+    pty.wait_until(|screen| {
+        screen.contains("* the config was read again: added two")
+            && screen.ends_with("> call two/echo mess")
+    });
+    // The line goes on where it was.
+    pty.send(b"age=second\r");
+    shows(&pty, "\nsecond\n");
+    home.write("config/switchboard/mcp.json", "{\n  \"mcpServers\": [\n");
+    pty.wait_until(|screen| {
+        screen.contains("mcp.json:") && screen.contains("the servers stay as they are")
+    });
+    enter(&mut pty, "call two/echo message=third");
+    shows(&pty, "\nthird\n");
+    let config = json!({"mcpServers": {"one": entry(&[])}});
+    home.write("config/switchboard/mcp.json", &config.to_string());
+    pty.wait_until(|screen| screen.contains("* the config was read again: removed two"));
+    assert_eq!(leave(pty).0, 0);
+}
+
+#[test]
+fn the_bundled_server_goes_when_the_first_server_is_configured() {
+    let home = Home::new();
+    let mut pty = open(&home);
+    enter(&mut pty, "call demo/echo message=bundled");
+    shows(&pty, "\nbundled\n");
+    let config = json!({"mcpServers": {"one": entry(&[])}});
+    home.write("config/switchboard/mcp.json", &config.to_string());
+    pty.wait_until(|screen| screen.contains("* the config was read again: added one"));
+    enter(&mut pty, "servers --json");
+    pty.wait_until(|screen| screen.contains("\"one\""));
+    enter(&mut pty, "call demo/echo message=again");
+    shows(&pty, "there is no server named \"demo\"");
+    assert_eq!(leave(pty).0, 0);
 }

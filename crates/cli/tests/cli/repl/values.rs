@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{READY, enter, home, leave, shows};
+use crate::home::Home;
 use crate::pty::Pty;
 use crate::script::Script;
 
@@ -31,7 +32,8 @@ def heard(message):
     del message["id"]
 "#;
 
-fn open(script: &Script) -> Pty {
+/// The home lasts as long as the prompt, which notices where its files are gone.
+fn open(script: &Script) -> (Home, Pty) {
     let command = script.command();
     let path = command.split('\'').nth(1).unwrap();
     // The home's own PATH leads nowhere.
@@ -41,13 +43,13 @@ fn open(script: &Script) -> Pty {
     let mut pty = super::open(&home);
     enter(&mut pty, "prompts srv");
     shows(&pty, "trip(");
-    pty
+    (home, pty)
 }
 
 #[test]
 fn tab_asks_the_server_what_an_argument_of_a_prompt_may_be() {
     let script = Script::new(COMPLETING);
-    let mut pty = open(&script);
+    let (_home, mut pty) = open(&script);
     pty.send(b"prompt srv/trip country=IT city=P\t");
     pty.wait_until(|screen| screen.trim_end().ends_with("country=IT city=Pisa"));
     pty.send(b"\x15prompt srv/trip city=Par\t");
@@ -59,7 +61,7 @@ fn tab_asks_the_server_what_an_argument_of_a_prompt_may_be() {
 #[test]
 fn a_slow_server_does_not_keep_anybody_from_typing() {
     let script = Script::new(COMPLETING);
-    let mut pty = open(&script);
+    let (_home, mut pty) = open(&script);
     pty.send(b"prompt srv/trip country=slow city=L\t");
     pty.send(b"x");
     pty.wait_until(|screen| screen.trim_end().ends_with("city=Lx"));
