@@ -27,6 +27,7 @@ Examples:
   switchboard install --to claude-code
   switchboard install --to cursor --dry-run
   switchboard install --to vscode --scope project
+  switchboard install --to claude-desktop --move
   switchboard install --to cursor --undo")]
 pub(crate) struct Install {
     /// Client to install into.
@@ -38,7 +39,10 @@ pub(crate) struct Install {
     /// Name of the entry.
     #[arg(long, value_name = "NAME", default_value = "switchboard")]
     pub(crate) name: String,
-    /// Take the entry out again.
+    /// Move the client's servers to your own file, which the gateway offers.
+    #[arg(id = "move", long = "move", conflicts_with = "undo")]
+    pub(crate) moves: bool,
+    /// Take the entry out again, and bring moved servers back.
     #[arg(long)]
     pub(crate) undo: bool,
     /// Show the difference, with secrets masked, and write nothing.

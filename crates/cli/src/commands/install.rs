@@ -1,13 +1,14 @@
 //! `switchboard install`: puts the gateway into another client's config file (see
 //! `switchboard::config::install`), and takes it out again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use switchboard::config::Client;
 use switchboard::config::install::{
-    GatewayCommand, InstallChange, InstallError, InstallScope, Installer, Mode, Outcome, Target,
+    GatewayCommand, InstallChange, InstallError, InstallScope, Installer, LeftReason, Mode,
+    Outcome, Target,
 };
+use switchboard::config::{Client, Places};
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
@@ -38,8 +39,8 @@ fn install(args: &Install, screen: &Screen) -> Result<(), Failure> {
         Reach::Project => InstallScope::Project,
         Reach::Local => InstallScope::Local,
     };
-    let folder = places(None, &environment)?.folder().to_owned();
-    let target = Target::find(client, scope, &environment, &folder);
+    let places = places(None, &environment)?;
+    let target = Target::find(client, scope, &environment, places.folder());
     let target = target.map_err(|error| failure(&error, None))?;
     let records = state::installs(&environment).ok_or_else(|| {
         let message = "cannot determine the folder for the record of the install";
@@ -51,7 +52,10 @@ fn install(args: &Install, screen: &Screen) -> Result<(), Failure> {
     } else {
         Mode::Write
     };
-    let installer = Installer::new(target.clone(), name, records);
+    let mut installer = Installer::new(target.clone(), name, records);
+    if args.moves {
+        installer = installer.moving_to(own_file(&places, scope)?);
+    }
     let done = if args.undo {
         installer.undo(mode)
     } else {
@@ -63,6 +67,19 @@ fn install(args: &Install, screen: &Screen) -> Result<(), Failure> {
     };
     let outcome = done.map_err(|error| failure(&error, Some(&target)))?;
     print(args, &target, &outcome, screen)
+}
+
+/// Returns the file that servers are moved to.
+fn own_file(places: &Places, scope: InstallScope) -> Result<PathBuf, Failure> {
+    if scope != InstallScope::User {
+        let message = "--move is for your own servers: those of a project stay with it";
+        return Err(Report::usage(message).hint("leave --move out, or install with --scope user"));
+    }
+    places.user_file().map(Path::to_owned).ok_or_else(|| {
+        let message = "cannot determine the folder of your config file";
+        Report::new(Exit::Configuration, "configuration", message)
+            .hint("set HOME, or XDG_CONFIG_HOME to an absolute path")
+    })
 }
 
 /// Returns the path of this program for other programs to start.
@@ -89,7 +106,11 @@ fn print(
     outcome: &Outcome,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let remarks = remarks(args, target, outcome);
+    let mut remarks = remarks(args, target, outcome);
+    let left = outcome.left.iter();
+    let left: Vec<(&str, &str)> = left
+        .map(|left| (left.name.as_str(), reason(left.reason)))
+        .collect();
     if screen.is_json() {
         let document = InstallDocument {
             client: target.client().name(),
@@ -99,17 +120,34 @@ fn print(
             change: word(outcome.change),
             dry_run: args.dry_run,
             diff: &outcome.diff,
+            moved: &outcome.moved,
+            left: left
+                .iter()
+                .map(|(server, reason)| LeftItem { server, reason })
+                .collect(),
+            own_file: outcome
+                .own_file
+                .as_ref()
+                .map(|file| file.display().to_string()),
             notes: &remarks,
         };
         return result(&document, screen);
     }
+    remarks.extend(
+        left.iter()
+            .map(|(server, reason)| format!("{server} is not moved: {reason}")),
+    );
     notes(&remarks);
-    let line = sentence(args, outcome);
-    let line = format!("{}\n", sanitise_line(&line));
-    if args.dry_run {
-        return screen.result(&format!("{}{line}", outcome.diff));
+    let mut text = if args.dry_run {
+        outcome.diff.clone()
+    } else {
+        String::new()
+    };
+    for line in std::iter::once(sentence(args, outcome)).chain(moved(args, outcome)) {
+        text.push_str(&sanitise_line(&line));
+        text.push('\n');
     }
-    screen.result(&line)
+    screen.result(&text)
 }
 
 fn sentence(args: &Install, outcome: &Outcome) -> String {
@@ -139,6 +177,27 @@ fn sentence(args: &Install, outcome: &Outcome) -> String {
         }
         InstallChange::Removed => format!("{} {name} from {file}", would("removed", "remove")),
         _ => format!("{file} does not have {name}: there is nothing to undo"),
+    }
+}
+
+/// Returns the sentence about moved servers.
+fn moved(args: &Install, outcome: &Outcome) -> Option<String> {
+    let (own, client) = (outcome.own_file.as_ref()?.display(), outcome.file.display());
+    let verb = if args.dry_run { "would move" } else { "moved" };
+    let names = outcome.moved.join(", ");
+    Some(if args.undo {
+        format!("{verb} {names} from {own} to {client}")
+    } else {
+        format!("{verb} {names} from {client} to {own}")
+    })
+}
+
+fn reason(reason: LeftReason) -> &'static str {
+    match reason {
+        LeftReason::Invalid => "its entry is not valid",
+        LeftReason::NameTaken => "your own file has another server of that name",
+        LeftReason::AsksForInput => "it asks for an input, which only this client can answer",
+        _ => "it has changed in your own file since, and stays there too",
     }
 }
 
@@ -222,5 +281,14 @@ struct InstallDocument<'a> {
     change: &'static str,
     dry_run: bool,
     diff: &'a str,
+    moved: &'a [String],
+    left: Vec<LeftItem<'a>>,
+    own_file: Option<String>,
     notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct LeftItem<'a> {
+    server: &'a str,
+    reason: &'a str,
 }

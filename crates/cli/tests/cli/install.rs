@@ -197,3 +197,51 @@ fn each_client_and_scope_has_its_file() {
         Some(2)
     );
 }
+
+#[test]
+fn servers_move_along_and_come_back() {
+    let home = Home::new();
+    let text = json!({"mcpServers": {
+        "time": {"command": "uvx", "args": ["mcp-server-time"], "env": {"KEY": "hunter2"}},
+        "asks": {"command": "a", "env": {"KEY": "${input:key}"}},
+    }});
+    home.write(CURSOR, &text.to_string());
+    let args = ["--to", "cursor", "--move"];
+    let dry = install(&home, &[&args[..], &["--dry-run"]].concat());
+    assert!(!dry.stdout.contains("hunter2"), "{}", dry.stdout);
+    let end = "would install switchboard in ~/.cursor/mcp.json\n\
+               would move time from ~/.cursor/mcp.json to ~/config/switchboard/mcp.json\n";
+    assert!(dry.stdout.ends_with(end), "{}", dry.stdout);
+    assert_eq!(home.read(CURSOR), text.to_string());
+    assert_eq!(
+        install(&home, &args),
+        said(
+            0,
+            &end.replace("would install", "installed")
+                .replace("would move", "moved"),
+            "note: start cursor again to use it\n\
+             note: asks is not moved: it asks for an input, which only this client can answer\n"
+        )
+    );
+    let own: Value = serde_json::from_str(&home.read("config/switchboard/mcp.json")).unwrap();
+    assert_eq!(own["mcpServers"]["time"]["env"]["KEY"], "hunter2");
+    let theirs: Value = serde_json::from_str(&home.read(CURSOR)).unwrap();
+    assert_eq!(theirs["mcpServers"]["time"], Value::Null);
+    assert_eq!(
+        install(&home, &["--to", "cursor", "--undo"]),
+        said(
+            0,
+            "restored ~/.cursor/mcp.json to the text before the install\n\
+             moved time from ~/config/switchboard/mcp.json to ~/.cursor/mcp.json\n",
+            ""
+        )
+    );
+    assert_eq!(home.read(CURSOR), text.to_string());
+    assert!(!home.path("config/switchboard").exists());
+    let run = install(&home, &["--to", "cursor", "--move", "-s", "project"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert_eq!(
+        install(&home, &["--to", "cursor", "--move", "--undo"]).code,
+        Some(2)
+    );
+}

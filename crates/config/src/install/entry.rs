@@ -20,7 +20,8 @@ pub(super) fn entry(
     client: Client,
     command: &GatewayCommand,
 ) -> Result<Map<String, Value>, InstallError> {
-    let program = command.program.to_str().ok_or(InstallError::Program)?;
+    let program = command.program.to_str();
+    let program = program.ok_or(InstallError::NotUnicode("the program"))?;
     let words = std::iter::once(VERB).chain(command.arguments.iter().map(String::as_str));
     let args: Vec<&str> = words.collect();
     let ours = json!({ "command": program, "args": args });

@@ -43,9 +43,9 @@ pub enum InstallError {
     /// The entry is not the one that was installed.
     #[error("the entry {:?} is not the one that was installed", .0.as_str())]
     NotOurs(ServerName),
-    /// A path or argument cannot be written into the file.
-    #[error("the path of the program is not Unicode")]
-    Program,
+    /// A path cannot be written down.
+    #[error("the path of {0} is not Unicode")]
+    NotUnicode(&'static str),
     /// The record of the edit cannot be read or written.
     #[error("the record of the install cannot be used")]
     Record(#[source] StoreError),

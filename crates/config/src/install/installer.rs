@@ -1,18 +1,18 @@
 //! Installs and removes the entry of a gateway.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
-use switchboard_core::spec::ServerName;
+use switchboard_core::spec::{Layer, ServerName};
 
 use super::diff::diff;
-use super::entry::{covers, entry, starts_gateway};
-use super::record::{Before, Record, RecordStore};
-use super::text::{set, unset, value_at};
+use super::entry::entry;
+use super::plan::{Found, Plan};
+use super::record::{Record, RecordStore};
+use super::text::value_at;
 use super::{InstallChange, InstallError, Outcome, Target};
 use crate::edit::held::{HeldFile, RealFile};
-use crate::edit::{EditError, EditLimits};
-use crate::{ProblemKind, read_client};
+use crate::edit::{Access, EditError, EditLimits};
+use crate::{Client, Problem, ProblemKind, read_client};
 
 /// The command that starts a gateway over stdio.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,17 +38,19 @@ pub struct Installer {
     target: Target,
     name: ServerName,
     records: PathBuf,
+    own_file: Option<PathBuf>,
     limits: EditLimits,
 }
 
-/// A planned change of the file.
-struct Plan {
-    change: InstallChange,
-    /// The new text; `None` deletes the file.
-    text: Option<String>,
-    /// The new record; `None` removes it.
-    record: Option<Record>,
+/// The files that an install changes.
+struct Files {
+    client: RealFile,
+    /// The user's own file, if servers are moved.
+    own: Option<RealFile>,
 }
+
+/// What decides on the changes.
+type Decide<'a> = &'a dyn Fn(&Found<'_>) -> Result<Plan, InstallError>;
 
 impl Installer {
     /// Creates an installer. `records` is a private folder for what [`Installer::undo`] needs.
@@ -57,180 +59,121 @@ impl Installer {
             target,
             name,
             records,
+            own_file: None,
             limits: EditLimits::default(),
         }
+    }
+
+    /// Moves the client's servers to the user's own file, so that only the gateway is left in the client's. Servers
+    /// that cannot be moved stay: [`Outcome::left`] has them.
+    #[must_use]
+    pub fn moving_to(mut self, own_file: PathBuf) -> Self {
+        self.own_file = Some(own_file);
+        self
     }
 
     /// Adds the entry, or updates one that starts a gateway of this program.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, parsed or written, if another server has the name, or if a link leads out
-    /// of the project. The file is unchanged then.
+    /// Fails if a file cannot be read, parsed or written, if another server has the name, or if a link leads out
+    /// of the project. The files are unchanged then.
     pub fn install(&self, command: &GatewayCommand, mode: Mode) -> Result<Outcome, InstallError> {
         let entry = entry(self.target.client(), command)?;
-        let real = self.target.real()?;
-        self.run(&real, mode, |text, record| {
-            self.plan_install(&real, text, record, &entry)
-        })
+        let own = self.own_file.as_deref().map(RealFile::of).transpose()?;
+        let client = self.target.real()?;
+        self.run(&Files { client, own }, mode, &|found| found.install(&entry))
     }
 
-    /// Takes the entry out again. If the file is as the install left it, its text before is restored exactly.
+    /// Takes the entry out again, and brings moved servers back. If a file is as the install left it, its text before
+    /// is restored exactly.
     ///
     /// # Errors
     /// Fails like [`Installer::install`], and if the entry is not the one that was installed.
     pub fn undo(&self, mode: Mode) -> Result<Outcome, InstallError> {
-        let real = self.target.real()?;
-        // Without the folder there is no file, and nothing to undo: the folder must not be made for that.
-        let mode = if real.missing.is_empty() {
+        let client = self.target.real()?;
+        let record = RecordStore::at(&self.records).read(&client.path, &self.name)?;
+        let moved = record.and_then(|record| record.moved);
+        let own = moved
+            .map(|moved| RealFile::of(Path::new(&moved.file)))
+            .transpose()?;
+        // No folder is made for an undo: without it there is no file, and nothing to take out.
+        let own = own.filter(|own| own.missing.is_empty());
+        let mode = if client.missing.is_empty() {
             mode
         } else {
             Mode::DryRun
         };
-        self.run(&real, mode, |text, record| self.plan_undo(text, record))
+        self.run(&Files { client, own }, mode, &|found| found.undo())
     }
 
-    fn run(
-        &self,
-        real: &RealFile,
-        mode: Mode,
-        plan: impl FnOnce(Option<&str>, Option<&Record>) -> Result<Plan, InstallError>,
-    ) -> Result<Outcome, InstallError> {
-        let store = RecordStore::at(&self.records);
-        let planned = |text: Option<&str>| -> Result<(Plan, Option<Record>), InstallError> {
-            let record = store.read(&real.path, &self.name)?;
-            let plan = plan(text, record.as_ref()).map_err(|error| self.with_place(error, text))?;
-            Ok((plan, record))
-        };
-        if mode == Mode::DryRun {
-            let text = real.read(&self.limits)?;
-            let (plan, _) = planned(text.as_deref())?;
-            return Ok(self.outcome(real, text.as_deref(), &plan));
-        }
-        real.hold(self.target.access(), &self.limits, |held| {
-            let (plan, record) = planned(held.text())?;
-            self.carry_out(held, &store, real, &plan, record.as_ref())?;
-            Ok(self.outcome(real, held.text(), &plan))
-        })?
-    }
-
-    fn outcome(&self, real: &RealFile, text: Option<&str>, plan: &Plan) -> Outcome {
-        let diff = if plan.change.is_change() {
-            let client = self.target.client();
-            diff(client, &real.path, text, plan.text.as_deref())
-        } else {
-            String::new()
-        };
-        Outcome {
-            change: plan.change,
-            file: real.path.clone(),
-            diff,
-        }
-    }
-
-    fn plan_install(
-        &self,
-        real: &RealFile,
-        text: Option<&str>,
-        record: Option<&Record>,
-        entry: &Map<String, Value>,
-    ) -> Result<Plan, InstallError> {
-        let before = Before {
-            text: text.map(str::to_owned),
-            missing: real.missing.clone(),
-        };
-        let text = text.unwrap_or_default();
-        let path = self.path();
-        let syntax = self.target.client().syntax();
-        let installed = |change, text: String, before: &Before| Plan {
-            change,
-            record: Some(Record::new(
-                &real.path,
-                &self.name,
-                entry.clone(),
-                before,
-                &text,
-            )),
-            text: Some(text),
-        };
-        let Some(found) = value_at(syntax, text, &path)? else {
-            let new = set(syntax, text, &path, &entry.clone().into())?;
-            return Ok(installed(InstallChange::Installed, new, &before));
-        };
-        if covers(&found, entry) {
-            return Ok(Plan {
-                change: InstallChange::Unchanged,
-                text: before.text,
-                record: None,
-            });
-        }
-        let is_recorded = record.is_some_and(|record| covers(&found, &record.entry));
-        if !is_recorded && !starts_gateway(&found) {
-            return Err(InstallError::NameTaken(self.name.clone()));
-        }
-        // Only what differs, so that settings which the client has added stay.
-        let mut new = text.to_owned();
-        for (key, value) in entry {
-            if found.get(key) != Some(value) {
-                let path: Vec<&str> = path.iter().copied().chain([key.as_str()]).collect();
-                new = set(syntax, &new, &path, value)?;
+    fn run(&self, files: &Files, mode: Mode, decide: Decide<'_>) -> Result<Outcome, InstallError> {
+        let (client, limits) = (&files.client, &self.limits);
+        match (mode, &files.own) {
+            (Mode::DryRun, own) => {
+                let text = client.read(limits)?;
+                let own = match own {
+                    Some(own) => own.read(limits)?,
+                    None => None,
+                };
+                let (plan, _) = self.plan(files, text.as_deref(), own.as_deref(), decide)?;
+                Ok(self.outcome(files, text.as_deref(), own.as_deref(), plan))
             }
+            (Mode::Write, None) => client.hold(self.target.access(), limits, |held| {
+                self.change(files, held, None, decide)
+            })?,
+            // Always the client's file first, so that two installs cannot wait for each other.
+            (Mode::Write, Some(own)) => client.hold(self.target.access(), limits, |held| {
+                own.hold(Access::Private, limits, |own| {
+                    self.change(files, held, Some(own), decide)
+                })?
+            })?,
         }
-        // An undo leads back to the text before the first install.
-        let before = match record {
-            None => before,
-            Some(record) => match record.original(text) {
-                Some(original) => record.before(original),
-                None => Before {
-                    text: Some(unset(syntax, text, &path)?),
-                    missing: Vec::new(),
-                },
-            },
-        };
-        Ok(installed(InstallChange::Updated, new, &before))
     }
 
-    fn plan_undo(&self, text: Option<&str>, record: Option<&Record>) -> Result<Plan, InstallError> {
-        let plan = |change, text| Plan {
-            change,
-            text,
-            record: None,
-        };
-        let Some(text) = text else {
-            return Ok(plan(InstallChange::NotInstalled, None));
-        };
-        if let Some(record) = record
-            && let Some(original) = record.original(text)
-        {
-            return Ok(if record.existed {
-                plan(InstallChange::Restored, Some(original))
-            } else {
-                plan(InstallChange::Deleted, None)
-            });
-        }
-        let path = self.path();
-        let syntax = self.target.client().syntax();
-        let Some(found) = value_at(syntax, text, &path)? else {
-            return Ok(plan(InstallChange::NotInstalled, Some(text.to_owned())));
-        };
-        let is_recorded = record.is_some_and(|record| covers(&found, &record.entry));
-        if !is_recorded && !starts_gateway(&found) {
-            return Err(InstallError::NotOurs(self.name.clone()));
-        }
-        Ok(plan(
-            InstallChange::Removed,
-            Some(unset(syntax, text, &path)?),
-        ))
-    }
-
-    fn carry_out(
+    fn plan(
         &self,
-        held: &HeldFile<'_>,
-        store: &RecordStore,
-        real: &RealFile,
-        plan: &Plan,
-        old: Option<&Record>,
-    ) -> Result<(), InstallError> {
-        let put = |record: Option<&Record>| store.put(&real.path, &self.name, record);
+        files: &Files,
+        text: Option<&str>,
+        own: Option<&str>,
+        decide: Decide<'_>,
+    ) -> Result<(Plan, Option<Record>), InstallError> {
+        // Broken files are found first, with a place: the edits would name none.
+        self.check(self.target.file(), self.target.client(), text)?;
+        if let Some(file) = &files.own {
+            self.check(&file.path, Client::Switchboard, own)?;
+        }
+        let record = RecordStore::at(&self.records).read(&files.client.path, &self.name)?;
+        let plan = decide(&Found {
+            target: &self.target,
+            name: &self.name,
+            real: &files.client,
+            text,
+            own: files.own.as_ref().map(|file| (file, own)),
+            record: record.as_ref(),
+        })?;
+        Ok((plan, record))
+    }
+
+    /// Plans and carries out a change of files that are held.
+    fn change(
+        &self,
+        files: &Files,
+        client: &HeldFile<'_>,
+        own: Option<&HeldFile<'_>>,
+        decide: Decide<'_>,
+    ) -> Result<Outcome, InstallError> {
+        let own_text = own.and_then(HeldFile::text);
+        let (plan, old) = self.plan(files, client.text(), own_text, decide)?;
+        let store = RecordStore::at(&self.records);
+        let put = |record: Option<&Record>| store.put(&files.client.path, &self.name, record);
+        let write_own = || match (&plan.own, own) {
+            (Some(new), Some(own)) => write(own, new.text.as_deref(), &new.missing),
+            _ => Ok(()),
+        };
+        let folders = |record: Option<&Record>| -> Vec<PathBuf> {
+            let folders = record.map_or(&[][..], |record| &record.edit.folders);
+            folders.iter().map(PathBuf::from).collect()
+        };
         match plan.change {
             InstallChange::Unchanged => {}
             InstallChange::NotInstalled => {
@@ -241,46 +184,89 @@ impl Installer {
             InstallChange::Installed | InstallChange::Updated => {
                 // The record first: without it, an install that was interrupted could not be undone.
                 put(plan.record.as_ref())?;
-                let written = held.write(plan.text.as_deref().unwrap_or_default());
-                if written.is_err() {
-                    // The error of the write is the one to report; a record of no install does no harm.
-                    let _ = put(old);
+                // Our file before the client's: a server may be in both for a moment, but never in none.
+                let done = write_own().and_then(|()| {
+                    write(client, plan.text.as_deref(), &[]).inspect_err(|_| {
+                        if let Some(own) = own {
+                            // The error of the write is the one to report.
+                            let _ = write(own, own.text(), &[]);
+                        }
+                    })
+                });
+                if done.is_err() {
+                    // A record of no install does no harm.
+                    let _ = put(old.as_ref());
                 }
-                written?;
+                done?;
             }
             InstallChange::Restored | InstallChange::Removed | InstallChange::Deleted => {
-                match &plan.text {
-                    Some(text) => held.write(text)?,
-                    None => held.delete()?,
-                }
-                if let (InstallChange::Deleted, Some(old)) = (plan.change, old) {
-                    RealFile::remove_folders(&old.folders);
-                }
+                let made = if plan.change == InstallChange::Deleted {
+                    folders(old.as_ref())
+                } else {
+                    Vec::new()
+                };
+                write(client, plan.text.as_deref(), &made)?;
+                write_own()?;
                 put(None)?;
             }
         }
-        Ok(())
+        Ok(self.outcome(files, client.text(), own_text, plan))
     }
 
-    /// The keys that lead to the entry.
-    fn path(&self) -> Vec<&str> {
-        let root = self.target.root().iter().map(String::as_str);
-        root.chain([self.name.as_str()]).collect()
-    }
-
-    /// Gives a syntax error its place and an excerpt, as the reader of config files does.
-    fn with_place(&self, error: InstallError, text: Option<&str>) -> InstallError {
-        if !matches!(error, InstallError::Edit(EditError::Syntax { .. })) {
-            return error;
+    fn outcome(&self, files: &Files, text: Option<&str>, own: Option<&str>, plan: Plan) -> Outcome {
+        let path = &files.client.path;
+        let mut shown = String::new();
+        if plan.change.is_change() {
+            shown = diff(self.target.client(), path, text, plan.text.as_deref());
         }
-        let target = &self.target;
+        if let (Some(file), Some(new)) = (&files.own, &plan.own) {
+            let new = new.text.as_deref();
+            shown.push_str(&diff(Client::Switchboard, &file.path, own, new));
+        }
+        let own_file = files.own.as_ref().map(|file| file.path.clone());
+        Outcome {
+            change: plan.change,
+            file: path.clone(),
+            diff: shown,
+            own_file: own_file.filter(|_| !plan.moved.is_empty()),
+            moved: plan.moved,
+            left: plan.left,
+        }
+    }
+
+    /// Refuses a text that cannot be parsed, with its place and an excerpt, as the reader of config files does.
+    fn check(&self, file: &Path, client: Client, text: Option<&str>) -> Result<(), InstallError> {
         let text = text.unwrap_or_default();
-        let config = read_client(text, target.file(), target.layer(), target.client());
-        let mut problems = config.problems().iter();
-        let broken = problems.find(|problem| {
+        let Err(error) = value_at(client.syntax(), text, &[]) else {
+            return Ok(());
+        };
+        let layer = if client == self.target.client() {
+            self.target.layer()
+        } else {
+            Layer::User
+        };
+        let config = read_client(text, file, layer, client);
+        let is_broken = |problem: &&Problem| {
             let kinds = [ProblemKind::Syntax, ProblemKind::TooDeep];
             kinds.contains(&problem.kind())
-        });
-        broken.cloned().map_or(error, InstallError::Broken)
+        };
+        let problem = config.problems().iter().find(is_broken);
+        Err(problem.map_or(InstallError::Edit(error), |problem| {
+            InstallError::Broken(problem.clone())
+        }))
+    }
+}
+
+/// Writes a file, or deletes it with the folders that were made for it.
+fn write(held: &HeldFile<'_>, text: Option<&str>, folders: &[PathBuf]) -> Result<(), EditError> {
+    match text {
+        Some(text) if held.text() == Some(text) => Ok(()),
+        Some(text) => held.write(text),
+        None if held.text().is_none() => Ok(()),
+        None => {
+            held.delete()?;
+            RealFile::remove_folders(folders);
+            Ok(())
+        }
     }
 }

@@ -32,6 +32,36 @@ pub struct Outcome {
     pub file: PathBuf,
     /// The difference as a unified diff, with secrets masked; empty if nothing changes.
     pub diff: String,
+    /// The servers that were moved to the user's own file, or by an undo back to the client's.
+    pub moved: Vec<String>,
+    /// The servers that were not moved.
+    pub left: Vec<LeftServer>,
+    /// The user's own file, if servers were moved.
+    pub own_file: Option<PathBuf>,
+}
+
+/// A server that was not moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftServer {
+    /// Its name.
+    pub name: String,
+    /// The reason.
+    pub reason: LeftReason,
+}
+
+/// The reason why a server was not moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeftReason {
+    /// Its entry is not valid.
+    Invalid,
+    /// The user's own file has another server of the name.
+    NameTaken,
+    /// It asks for an input, which only the client can answer.
+    AsksForInput,
+    /// It has changed in the user's own file since it was moved, and stays there too.
+    Changed,
 }
 
 impl InstallChange {

@@ -20,46 +20,92 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Largest record. It has no more of a file than what the edit replaced.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
-/// What one install did to one file. The text before it is the text after it with one piece put back, so that no
-/// more of the user's file is copied than necessary.
+/// What one install did.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     version: u64,
-    file: String,
     server: String,
     /// The entry as it was written.
     pub(super) entry: Map<String, Value>,
+    /// The edit of the client's file.
+    pub(super) edit: FileEdit,
+    /// The servers that were moved to the user's own file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) moved: Option<Moved>,
+}
+
+/// The edit of one file. The text before it is the text after it with one piece put back, so that no more of the user's
+/// file is copied than necessary.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileEdit {
+    file: String,
     /// True if the file existed.
     pub(super) existed: bool,
-    /// The folders that the install made, the outermost first.
-    pub(super) folders: Vec<PathBuf>,
-    /// The piece: its place, its length after the install, and its text before.
+    /// The folders that the edit made, the outermost first; those whose path is not Unicode are not removed again.
+    pub(super) folders: Vec<String>,
+    /// The piece: its place, its length after the edit, and its text before.
     at: usize,
     inserted: usize,
     removed: String,
-    /// The digest of the text after the install.
+    /// The digest of the text after the edit.
     after: String,
+}
+
+/// The servers that an install has moved.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Moved {
+    /// The user's own file.
+    pub(super) file: String,
+    /// The edit of it.
+    pub(super) edit: FileEdit,
+    pub(super) servers: Vec<MovedServer>,
+}
+
+/// A server that was moved.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MovedServer {
+    /// Its name in the client's file, and in ours.
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Its entry in the client's file, and in ours.
+    pub(super) theirs: Value,
+    pub(super) ours: Map<String, Value>,
+    /// False if our file had the same entry before.
+    pub(super) is_added: bool,
 }
 
 impl Record {
     pub(super) fn new(
-        file: &Path,
         server: &ServerName,
         entry: Map<String, Value>,
-        before: &Before,
-        after: &str,
+        edit: FileEdit,
+        moved: Option<Moved>,
     ) -> Self {
+        Self {
+            version: VERSION,
+            server: server.to_string(),
+            entry,
+            edit,
+            moved,
+        }
+    }
+}
+
+impl FileEdit {
+    pub(super) fn new(file: &Path, before: &Before, after: &str) -> Self {
         let old = before.text.as_deref().unwrap_or_default();
         let head = same_start(old, after);
         let (old_rest, new_rest) = (cut(old, head..), cut(after, head..));
         let tail = same_end(old_rest, new_rest);
         Self {
-            version: VERSION,
             file: file.display().to_string(),
-            server: server.to_string(),
-            entry,
             existed: before.text.is_some(),
-            folders: before.missing.clone(),
+            folders: {
+                let folders = before.missing.iter();
+                folders
+                    .filter_map(|folder| Some(folder.to_str()?.to_owned()))
+                    .collect()
+            },
             at: head,
             inserted: new_rest.len() - tail,
             removed: cut(old_rest, ..old_rest.len() - tail).to_owned(),
@@ -67,26 +113,22 @@ impl Record {
         }
     }
 
-    /// The file before the install, whose text was this.
-    pub(super) fn before(&self, original: String) -> Before {
-        Before {
-            text: self.existed.then_some(original),
-            missing: self.folders.clone(),
-        }
-    }
-
-    /// The text before the install; `None` if the text is not the one after it.
-    pub(super) fn original(&self, text: &str) -> Option<String> {
+    /// The file before the edit; `None` if its text is not the one after it.
+    pub(super) fn before(&self, text: &str) -> Option<Before> {
         if digest(text.as_bytes()) != self.after {
             return None;
         }
         let head = text.get(..self.at)?;
         let tail = text.get(self.at.checked_add(self.inserted)?..)?;
-        Some(format!("{head}{}{tail}", self.removed))
+        let original = format!("{head}{}{tail}", self.removed);
+        Some(Before {
+            text: self.existed.then_some(original),
+            missing: self.folders.iter().map(PathBuf::from).collect(),
+        })
     }
 }
 
-/// A file before an install.
+/// A file before an edit.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Before {
     /// Its text; `None` if it did not exist.

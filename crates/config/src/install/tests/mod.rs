@@ -1,5 +1,7 @@
 //! Installs into files of clients, and their undo.
 
+mod moving;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
