@@ -9,7 +9,7 @@ use switchboard::host::HostBuilder;
 use switchboard::secret::mask_args;
 use switchboard::spec::packages::launched;
 use switchboard::spec::{ServerName, Settings};
-use switchboard::transport::{Connect, Environment, Stdio};
+use switchboard::transport::{Connect, Stdio};
 
 use crate::args::Connection;
 use crate::exit::Exit;
@@ -53,10 +53,7 @@ pub(crate) fn add(
             }
             let stdio = Stdio::new(program).args(args);
             let name = server_name(name.unwrap_or(UNNAMED))?;
-            (
-                UNNAMED,
-                Arc::new(configure(stdio, &name, connection, host)?),
-            )
+            (UNNAMED, Arc::new(configure(stdio, &name, source)?))
         }
     };
     let name = server_name(name.unwrap_or(unnamed))?;
@@ -72,21 +69,16 @@ pub(crate) fn add(
 /// Fails if the path of this program is unknown.
 pub(crate) fn add_demo(
     builder: HostBuilder,
-    connection: &Connection,
-    host: &Environment,
+    source: HostSource<'_>,
 ) -> Result<HostBuilder, Failure> {
     let name = ServerName::parse(DEMO).map_err(|error| internal(&error))?;
-    let stdio = configure(demo()?, &name, connection, host)?;
+    let stdio = configure(demo()?, &name, source)?;
     Ok(builder.transport(name, stdio, Settings::default()))
 }
 
 /// Configures a child process: environment, keeper, ledger entry and folder.
-fn configure(
-    stdio: Stdio,
-    name: &ServerName,
-    connection: &Connection,
-    host: &Environment,
-) -> Result<Stdio, Failure> {
+fn configure(stdio: Stdio, name: &ServerName, source: HostSource<'_>) -> Result<Stdio, Failure> {
+    let (connection, host) = (source.connection, source.environment);
     let stdio = with_environment(stdio, connection)?.environment(host);
     // Without the path of this program there is no keeper, and servers are ended by their process group.
     let stdio = match std::env::current_exe() {
@@ -95,6 +87,10 @@ fn configure(
     };
     let stdio = match state::ledger(host) {
         Some(ledger) => stdio.record(&ledger, name),
+        None => stdio,
+    };
+    let stdio = match source.launcher() {
+        Some(launcher) => stdio.launcher(launcher),
         None => stdio,
     };
     Ok(match &connection.cwd {

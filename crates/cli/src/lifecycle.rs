@@ -177,7 +177,8 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
     runtime.map_err(|error| runtime_failure(&error))
 }
 
-fn runtime_failure(error: &std::io::Error) -> Failure {
+/// Reports a runtime that cannot be started.
+pub(crate) fn runtime_failure(error: &std::io::Error) -> Failure {
     Report::new(
         Exit::Internal,
         "internal",

@@ -12,6 +12,7 @@ mod browser;
 mod cache;
 mod commands;
 mod complete;
+mod daemon;
 mod delivery;
 mod described;
 mod doctor;
@@ -95,7 +96,9 @@ fn main() -> ExitCode {
     };
     // Orphans of a server that kills its keeper are reparented to us. Not for the bundled server: it starts no
     // servers, and the orphans that it leaves on purpose are for the client under test.
-    if !matches!(cli.command, Some(Command::TestServer(_))) {
+    // Nor for the start of the daemon, which is to go on.
+    let is_start = matches!(&cli.command, Some(Command::Up(up)) if !up.foreground);
+    if !is_start && !matches!(cli.command, Some(Command::TestServer(_))) {
         switchboard::keeper::adopt_orphans();
     }
     let exit = match &cli.command {

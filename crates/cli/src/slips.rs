@@ -15,7 +15,6 @@ const OTHER_VERBS: &[(&[&str], &str)] = &[
     (&["list-tools", "tools/list"], "tools"),
     (&["list-resources"], "resources"),
     (&["list-prompts"], "prompts"),
-    (&["status"], "servers"),
     (&["discover"], "import"),
     (&["describe", "inspect", "show"], "tool"),
     (

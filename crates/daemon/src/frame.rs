@@ -4,115 +4,163 @@
 
 use std::io;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Longest content of a frame. Arguments and variables of a program have at most 2 MiB together on Linux.
 pub(crate) const LONGEST: usize = 4 << 20;
 
-/// The kind of a frame with a message in JSON.
+/// Bytes before the content.
+const HEAD: usize = 5;
+
+/// Bytes that are read at once.
+const BUFFER: usize = 64 << 10;
+
 const MESSAGE: u8 = b'm';
+const BYTES: u8 = b'b';
 
 /// One frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Frame {
     /// A message of [`crate::message`], as JSON.
-    Message(Vec<u8>),
-}
-
-impl Frame {
-    fn parts(&self) -> (u8, &[u8]) {
-        match self {
-            Self::Message(content) => (MESSAGE, content),
-        }
-    }
+    Message(Bytes),
+    /// Bytes for stdin of the server, or from its stdout.
+    Bytes(Bytes),
 }
 
 fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Reads one frame; `None` at the end of the stream between two frames.
+/// Appends a frame to what is to be written.
 ///
 /// # Errors
-/// Fails if the stream breaks or ends inside of a frame, or if the frame is too long or of an unknown kind.
-pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Frame>> {
-    let mut kind = [0];
-    if from.read(&mut kind).await? == 0 {
-        return Ok(None);
+/// Fails if it is too long.
+pub(crate) fn put_message(to: &mut BytesMut, content: &[u8]) -> io::Result<()> {
+    if content.len() > LONGEST {
+        return Err(invalid("a frame would be too long"));
     }
-    let length = usize::try_from(from.read_u32_le().await?).unwrap_or(usize::MAX);
-    // Before the content is read: a length alone must not cost memory.
-    if length > LONGEST {
-        return Err(invalid("a frame is too long"));
-    }
-    if kind != [MESSAGE] {
-        return Err(invalid("a frame is of an unknown kind"));
-    }
-    let mut content = Vec::new();
-    // Grows with what arrives, and not with what was announced.
-    let limit = u64::try_from(length).unwrap_or(u64::MAX);
-    from.take(limit).read_to_end(&mut content).await?;
-    if content.len() < length {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    Ok(Some(Frame::Message(content)))
+    put(to, MESSAGE, content);
+    Ok(())
 }
 
-/// Writes one frame.
-///
-/// # Errors
-/// Fails if the stream breaks, or if the frame is too long.
-pub(crate) async fn write(to: &mut (impl AsyncWrite + Unpin), frame: &Frame) -> io::Result<()> {
-    let (kind, content) = frame.parts();
-    let length = u32::try_from(content.len())
-        .ok()
-        .filter(|_| content.len() <= LONGEST);
-    let length = length.ok_or_else(|| invalid("a frame would be too long"))?;
-    let mut bytes = Vec::with_capacity(content.len().saturating_add(5));
-    bytes.push(kind);
-    bytes.extend_from_slice(&length.to_le_bytes());
-    bytes.extend_from_slice(content);
-    to.write_all(&bytes).await?;
-    to.flush().await
+/// Appends bytes to what is to be written, in as many frames as it takes.
+pub(crate) fn put_bytes(to: &mut BytesMut, bytes: &[u8]) {
+    bytes
+        .chunks(LONGEST)
+        .for_each(|chunk| put(to, BYTES, chunk));
+}
+
+fn put(to: &mut BytesMut, kind: u8, content: &[u8]) {
+    to.reserve(content.len().saturating_add(HEAD));
+    to.put_u8(kind);
+    // At most `LONGEST`, which both callers see to.
+    to.put_u32_le(u32::try_from(content.len()).unwrap_or(u32::MAX));
+    to.put_slice(content);
+}
+
+/// Reads frames from a stream.
+#[derive(Debug)]
+pub(crate) struct Frames<R> {
+    reader: R,
+    buffer: BytesMut,
+}
+
+impl<R: AsyncRead + Unpin> Frames<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        let buffer = BytesMut::new();
+        Self { reader, buffer }
+    }
+
+    /// Reads one frame; `None` at the end of the stream between two frames. Cancel safe.
+    ///
+    /// # Errors
+    /// Fails if the stream breaks or ends inside of a frame, or if the frame is too long or of an unknown kind.
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Frame>> {
+        loop {
+            if let Some(frame) = self.take()? {
+                return Ok(Some(frame));
+            }
+            self.buffer.reserve(BUFFER);
+            if self.reader.read_buf(&mut self.buffer).await? == 0 {
+                return if self.buffer.is_empty() {
+                    Ok(None)
+                } else {
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                };
+            }
+        }
+    }
+
+    /// Takes a frame that has arrived whole.
+    fn take(&mut self) -> io::Result<Option<Frame>> {
+        let mut head = self.buffer.as_ref();
+        if head.len() < HEAD {
+            return Ok(None);
+        }
+        let kind = head.get_u8();
+        let length = usize::try_from(head.get_u32_le()).unwrap_or(usize::MAX);
+        // Before the content arrives: a length alone must not cost memory.
+        if length > LONGEST {
+            return Err(invalid("a frame is too long"));
+        }
+        if kind != MESSAGE && kind != BYTES {
+            return Err(invalid("a frame is of an unknown kind"));
+        }
+        if head.len() < length {
+            return Ok(None);
+        }
+        self.buffer.advance(HEAD);
+        let content = self.buffer.split_to(length).freeze();
+        Ok(Some(match kind {
+            MESSAGE => Frame::Message(content),
+            _ => Frame::Bytes(content),
+        }))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    async fn written(frame: &Frame) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        write(&mut bytes, frame).await.unwrap();
-        bytes
+    async fn read(bytes: &[u8]) -> io::Result<Vec<Frame>> {
+        let mut frames = Frames::new(bytes);
+        let mut all = Vec::new();
+        while let Some(frame) = frames.next().await? {
+            all.push(frame);
+        }
+        Ok(all)
     }
 
     #[tokio::test]
-    async fn a_frame_is_read_as_it_was_written() {
-        let frame = Frame::Message(b"{}".to_vec());
-        let bytes = written(&frame).await;
-        assert_eq!(bytes, b"m\x02\0\0\0{}");
-        let mut from = bytes.as_slice();
-        assert_eq!(read(&mut from).await.unwrap(), Some(frame));
-        assert_eq!(read(&mut from).await.unwrap(), None);
+    async fn frames_are_read_as_they_were_written() {
+        let mut bytes = BytesMut::new();
+        put_message(&mut bytes, b"{}").unwrap();
+        assert_eq!(&bytes[..], b"m\x02\0\0\0{}");
+        put_bytes(&mut bytes, b"");
+        let long = vec![7; LONGEST + 1];
+        put_bytes(&mut bytes, &long);
+        let expected = [
+            Frame::Message(Bytes::from_static(b"{}")),
+            Frame::Bytes(vec![7; LONGEST].into()),
+            Frame::Bytes(vec![7].into()),
+        ];
+        assert_eq!(read(&bytes).await.unwrap(), expected);
     }
 
     #[tokio::test]
     async fn frames_that_are_cut_too_long_or_unknown_are_errors() {
-        let bytes = written(&Frame::Message(b"{}".to_vec())).await;
-        for end in 1..bytes.len() {
-            let error = read(&mut &bytes[..end]).await.unwrap_err();
+        let whole = b"m\x02\0\0\0{}";
+        for end in 1..whole.len() {
+            let error = read(&whole[..end]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{end}");
         }
         let longest = u32::try_from(LONGEST).unwrap();
         let long = [&b"m"[..], &(longest + 1).to_le_bytes()].concat();
-        for bad in [long.as_slice(), b"x\0\0\0\0", b"m\xff\xff\xff\xff"] {
-            let error = read(&mut &*bad).await.unwrap_err();
+        for bad in [long.as_slice(), b"x\0\0\0\0", b"b\xff\xff\xff\xff"] {
+            let error = read(bad).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         }
-        let frame = Frame::Message(vec![b' '; LONGEST + 1]);
-        assert!(write(&mut Vec::new(), &frame).await.is_err());
-        let frame = Frame::Message(vec![b' '; LONGEST]);
-        let bytes = written(&frame).await;
-        assert_eq!(read(&mut bytes.as_slice()).await.unwrap(), Some(frame));
+        assert!(put_message(&mut BytesMut::new(), &vec![b' '; LONGEST + 1]).is_err());
     }
 }

@@ -2,7 +2,9 @@
 
 use std::convert::Infallible;
 
-use crate::{DaemonError, DaemonStatus, Place};
+use switchboard_process::{Launch, Launching, Start};
+
+use crate::{DaemonError, DaemonOptions, DaemonStatus, Notice, Place};
 
 /// A daemon. There is none on this system.
 #[derive(Debug)]
@@ -13,7 +15,7 @@ impl Daemon {
     ///
     /// # Errors
     /// Always.
-    pub fn bind(_place: &Place) -> Result<Self, DaemonError> {
+    pub fn bind(_place: &Place, _options: DaemonOptions) -> Result<Self, DaemonError> {
         Err(DaemonError::Unsupported)
     }
 
@@ -60,5 +62,22 @@ impl Contact {
     /// Never returns.
     pub async fn stop(self) -> Result<(), DaemonError> {
         match self.0 {}
+    }
+}
+
+/// Starts servers in a daemon. There is none on this system.
+#[derive(Debug)]
+pub struct DaemonLauncher(());
+
+impl DaemonLauncher {
+    /// Starts no servers: see [`DaemonError::Unsupported`].
+    pub fn new(_place: Place, _context: String, _notice: Notice) -> Self {
+        Self(())
+    }
+}
+
+impl Launch for DaemonLauncher {
+    fn launch<'a>(&'a self, _start: &'a Start) -> Launching<'a> {
+        Box::pin(std::future::ready(None))
     }
 }

@@ -4,6 +4,7 @@
 //! - [`start`]: starts it with a cleared environment, only the three standard streams, and a session of
 //!   its own; its stderr is always read, and it is ended in steps ([`Process`]);
 //! - [`keeper`]: a small process in between, which ends the server however the host dies;
+//! - [`Launch`]: processes that another program of the user runs for this one;
 //! - [`leftovers`]: servers that an earlier run has left running nevertheless.
 //!
 //! Programs use the crate `switchboard`, whose `transport::Stdio` starts servers this way.
@@ -21,6 +22,7 @@ pub mod leftovers;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod orphans;
 mod process;
+mod remote;
 mod resolve;
 mod stderr;
 mod supervise;
@@ -36,6 +38,7 @@ pub use error::{ProgramFile, ProgramForm, StartError};
 pub use exit::{Cleanup, Exit};
 pub use inspect::add_details;
 pub use process::{CleanupListener, Process};
+pub use remote::{Launch, Launching, RemoteProcess};
 pub use resolve::{Search, resolve};
 pub use stderr::{Stderr, StderrListener, is_gap};
 pub use supervise::{Running, Start, start};

@@ -108,6 +108,14 @@ impl Process {
         }
     }
 
+    /// Waits until it has ended, without its handle.
+    pub fn watch_end(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut ended = self.ended.clone();
+        async move {
+            ended.wait_for(Option::is_some).await.ok();
+        }
+    }
+
     /// Asks it to end quickly, because it was never used: each step waits at most
     /// [`Limits::end_after_failure`](switchboard_core::limits::Limits::end_after_failure).
     pub fn give_up(&self) {

@@ -116,15 +116,23 @@ impl StderrTail {
         let bytes = std::mem::take(&mut state.open_bytes);
         let line = String::from_utf8_lossy(&open);
         let line = line.strip_suffix('\r').unwrap_or(&line).to_owned();
+        let bytes = if bytes == open.len() {
+            line.len()
+        } else {
+            bytes
+        };
+        self.push(state, line, bytes);
+    }
+
+    /// Adds a whole line, which is `bytes` long if it was cut.
+    pub(crate) fn add(&self, line: &str, bytes: usize) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.push(&mut state, line.to_owned(), bytes);
+    }
+
+    fn push(&self, state: &mut State, line: String, bytes: usize) {
         for listener in &state.listeners {
-            listener(Stderr::Line {
-                text: &line,
-                bytes: if bytes == open.len() {
-                    line.len()
-                } else {
-                    bytes
-                },
-            });
+            listener(Stderr::Line { text: &line, bytes });
         }
         if state.first.len() < self.first_lines {
             state.first.push(line);

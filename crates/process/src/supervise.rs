@@ -59,6 +59,8 @@ pub struct Running {
     pub reader: BoxRead,
     /// Its stdin.
     pub writer: BoxWrite,
+    /// The first number that no request to it has had as its id.
+    pub first_id: i64,
 }
 
 /// A process that was just started; dropping it kills its group.
@@ -144,6 +146,7 @@ fn supervise(started: StartedProcess, start: &Start) -> Running {
         process,
         reader,
         writer,
+        first_id: 1,
     }
 }
 

@@ -77,7 +77,7 @@ const RULES: &[Rule] = &[
     // Servers between commands; it judges no server and knows no config file.
     Rule {
         name: "switchboard-daemon",
-        ours: &["switchboard-core"],
+        ours: &["switchboard-core", "switchboard-process"],
         tests: &[],
         foreign: None,
     },

@@ -68,6 +68,9 @@ pub(crate) struct Connection {
     /// or --url.
     #[arg(long)]
     pub(crate) allow_sampling: bool,
+    /// Start servers directly, even if a daemon runs.
+    #[arg(long)]
+    pub(crate) no_daemon: bool,
     /// Print JSON: the result on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
@@ -104,6 +107,7 @@ impl Connection {
             cwd: None,
             root,
             allow_sampling: false,
+            no_daemon: false,
             json: _,
             quiet: _,
             verbose: _,

@@ -5,6 +5,7 @@
 //! `policy` for agents and pinned definitions, `program` for this program itself.
 
 mod connection;
+mod daemon;
 mod files;
 mod install;
 mod login;
@@ -16,6 +17,7 @@ mod servers;
 use clap::{Parser, Subcommand};
 
 pub(crate) use connection::{Acting, Connection, Remote, Transport};
+pub(crate) use daemon::{DaemonState, Up};
 pub(crate) use files::{
     Add, ConfigCheck, ConfigPath, ConfigShow, ConfigVerb, Configs, Edit, Export, Import, Scope,
     Target, Trust, TrustApprove, TrustList, TrustRevoke, TrustShow, TrustVerb,
@@ -91,6 +93,12 @@ pub(crate) enum Command {
     Serve(Box<Serve>),
     /// Put the gateway into another client's config file.
     Install(Install),
+    /// Keep servers running between commands.
+    Up(Up),
+    /// Stop the daemon and its servers.
+    Down,
+    /// Show the daemon and its servers.
+    Status(DaemonState),
     /// Log in to a server that uses OAuth.
     Login(Box<Login>),
     /// Log out of a server and revoke its tokens.

@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 
 use super::config::unpinned;
 use crate::args::Doctor;
+use crate::daemon::Starter;
 use crate::doctor::{
     Check, Examination, Examined, Finding, Standing, checks, render, surroundings,
 };
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
             environment: &environment,
             screen: &quiet,
             adjust: None,
+            starter: Starter::Command,
         };
         let Opened { hosting, trace } = source.open(selector)?;
         let journal = Journal::open(connection.events.as_deref(), trace, &hosting)?;

@@ -6,6 +6,7 @@ pub(crate) mod auth;
 pub(crate) mod call;
 pub(crate) mod config;
 pub(crate) mod context;
+pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod export;
@@ -35,6 +36,7 @@ pub(crate) mod watch;
 use clap::Parser as _;
 
 use crate::args::{AuthVerb, Cli, Command, Connection};
+use crate::daemon::Starter;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector, with_host};
 use crate::repl;
@@ -80,16 +82,31 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::TestServer(args) => test_server::run(args),
         Command::Repl(args) => repl::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Up(args) => daemon::run_up(args),
+        Command::Down => daemon::run_down(),
+        Command::Status(args) => daemon::run_status(args),
     }
 }
 
 /// Runs a command on a host of its own: opens the servers, and closes them afterwards.
 fn with_servers(command: &Command) -> Exit {
     match connection(command) {
-        Some(connection) => with_host(selector(command), connection, async |hosting| {
-            run_on(command, hosting).await
-        }),
+        Some(connection) => {
+            let work = async |hosting: &Hosting<'_>| run_on(command, hosting).await;
+            with_host(starter(command), selector(command), connection, work)
+        }
         None => Exit::Internal,
+    }
+}
+
+/// Returns who starts the servers of a command.
+fn starter(command: &Command) -> Starter {
+    match command {
+        // About the start of a server and what it says then, or about no running server at all.
+        Command::Logs(_) | Command::Login(_) | Command::Logout(_) | Command::Auth(_) => {
+            Starter::Command
+        }
+        _ => Starter::Daemon,
     }
 }
 

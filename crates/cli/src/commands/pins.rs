@@ -13,6 +13,7 @@ use super::listing::collect_listing;
 use crate::args::{Connection, List, Pins, PinsApprove, PinsVerb};
 use crate::ask;
 use crate::blocking::run_blocking;
+use crate::daemon::Starter;
 use crate::editing::{notes, result};
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector, with_host};
@@ -165,46 +166,51 @@ fn diff(args: &List) -> Exit {
         return exit;
     }
     let selector = Selector::from_name(args.server.as_deref());
-    with_host(Ok(selector), &args.connection, async |hosting| {
-        // Pins are compared with complete lists, so wait until they stop changing.
-        let listing = collect_listing(selector, &[], hosting).await?;
-        quiet(&hosting.host).await;
-        let (mut drifts, mut unpinned, mut text) = (Vec::new(), Vec::new(), String::new());
-        let kept = state::pins(&Environment::of_process());
-        for part in &listing.parts {
-            let name = part.name();
-            let identity = hosting.host.identity(name.as_str())?;
-            match kept.baseline(&identity) {
-                Ok(Some(_)) => {}
-                Ok(None) => {
-                    let text = format!("{name}: no definitions approved yet");
-                    hosting.screen.warn(&text);
-                    unpinned.push(name.to_string());
+    with_host(
+        Starter::Command,
+        Ok(selector),
+        &args.connection,
+        async |hosting| {
+            // Pins are compared with complete lists, so wait until they stop changing.
+            let listing = collect_listing(selector, &[], hosting).await?;
+            quiet(&hosting.host).await;
+            let (mut drifts, mut unpinned, mut text) = (Vec::new(), Vec::new(), String::new());
+            let kept = state::pins(&Environment::of_process());
+            for part in &listing.parts {
+                let name = part.name();
+                let identity = hosting.host.identity(name.as_str())?;
+                match kept.baseline(&identity) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => {
+                        let text = format!("{name}: no definitions approved yet");
+                        hosting.screen.warn(&text);
+                        unpinned.push(name.to_string());
+                    }
+                    // The host has warned of it when it was opened.
+                    Err(StoreError::Lost { .. }) => unpinned.push(name.to_string()),
+                    Err(error) => return Err(error.into()),
                 }
-                // The host has warned of it when it was opened.
-                Err(StoreError::Lost { .. }) => unpinned.push(name.to_string()),
-                Err(error) => return Err(error.into()),
-            }
-            for drift in hosting.host.drifts(name.as_str())? {
-                for line in lines(&drift) {
-                    let line = hosting.screen.redact(&line).into_owned();
-                    text.push_str(&format!("{name}: {}\n", sanitise_line(&line)));
+                for drift in hosting.host.drifts(name.as_str())? {
+                    for line in lines(&drift) {
+                        let line = hosting.screen.redact(&line).into_owned();
+                        text.push_str(&format!("{name}: {}\n", sanitise_line(&line)));
+                    }
+                    drifts.push(DriftItem::of(name, &drift));
                 }
-                drifts.push(DriftItem::of(name, &drift));
             }
-        }
-        let exit = if drifts.is_empty() {
-            Exit::Ok
-        } else {
-            Exit::Changed
-        };
-        if hosting.screen.is_json() {
-            result(&PinsDiffDocument { drifts, unpinned }, hosting.screen)?;
-        } else {
-            hosting.screen.result(&text)?;
-        }
-        Ok(exit)
-    })
+            let exit = if drifts.is_empty() {
+                Exit::Ok
+            } else {
+                Exit::Changed
+            };
+            if hosting.screen.is_json() {
+                result(&PinsDiffDocument { drifts, unpinned }, hosting.screen)?;
+            } else {
+                hosting.screen.result(&text)?;
+            }
+            Ok(exit)
+        },
+    )
 }
 
 fn approve(args: &PinsApprove) -> Exit {
@@ -212,22 +218,27 @@ fn approve(args: &PinsApprove) -> Exit {
         return exit;
     }
     let selector = Selector::Server(&args.server);
-    with_host(Ok(selector), &args.connection, async |hosting| {
-        let listing = collect_listing(selector, &[], hosting).await?;
-        quiet(&hosting.host).await;
-        // Taken again after the quiet: the listing may be older than the last change.
-        let catalog = hosting.host.catalog();
-        let part = listing.parts.first().map(|part| part.name().clone());
-        let part = part.and_then(|name| catalog.server(name.as_str()).cloned());
-        match part {
-            Some(part) => approve_drifts(args, &part, hosting).await,
-            None => Err(Report::new(
-                Exit::Connect,
-                "connect",
-                "the server could not be reached",
-            )),
-        }
-    })
+    with_host(
+        Starter::Command,
+        Ok(selector),
+        &args.connection,
+        async |hosting| {
+            let listing = collect_listing(selector, &[], hosting).await?;
+            quiet(&hosting.host).await;
+            // Taken again after the quiet: the listing may be older than the last change.
+            let catalog = hosting.host.catalog();
+            let part = listing.parts.first().map(|part| part.name().clone());
+            let part = part.and_then(|name| catalog.server(name.as_str()).cloned());
+            match part {
+                Some(part) => approve_drifts(args, &part, hosting).await,
+                None => Err(Report::new(
+                    Exit::Connect,
+                    "connect",
+                    "the server could not be reached",
+                )),
+            }
+        },
+    )
 }
 
 async fn approve_drifts(

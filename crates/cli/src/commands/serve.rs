@@ -32,6 +32,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use crate::args::{Connection, Serve};
+use crate::daemon::Starter;
 use crate::exit::Exit;
 use crate::hosting::{ConfigFiles, HostSource, Hosting, Opened, Selector};
 use crate::journal::Journal;
@@ -66,6 +67,7 @@ pub(crate) fn run(args: &Serve) -> Exit {
         environment: &environment,
         screen: &screen,
         adjust: Some(&adjust),
+        starter: Starter::Command,
     };
     let opened = source.open(Selector::All).and_then(|opened| {
         let Opened { hosting, trace } = opened;

@@ -21,6 +21,7 @@ use switchboard::transport::Environment;
 use switchboard::{CallOptions, Error};
 
 use crate::args::Connection;
+use crate::daemon::Starter;
 use crate::elicit;
 use crate::exit::Exit;
 use crate::journal::Journal;
@@ -226,6 +227,7 @@ impl Hosting<'_> {
 
 /// Opens a host, runs `work` on it, and closes all servers.
 pub(crate) fn with_host(
+    starter: Starter,
     selector: Result<Selector<'_>, Failure>,
     connection: &Connection,
     work: impl AsyncFnOnce(&Hosting<'_>) -> Result<Exit, Failure>,
@@ -237,6 +239,7 @@ pub(crate) fn with_host(
         environment: &environment,
         screen: &screen,
         adjust: None,
+        starter,
     };
     let opened = selector.and_then(|selector| {
         // Opening starts no server: a mistake in the config fails before anything runs.

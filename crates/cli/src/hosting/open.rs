@@ -9,12 +9,13 @@ use switchboard::host::{Host, HostBuilder};
 use switchboard::protocol::LogLevel;
 use switchboard::session::CancelReason;
 use switchboard::text::sanitise_line;
-use switchboard::transport::Environment;
+use switchboard::transport::{Environment, Launch};
 use switchboard::{Deadline, Timeouts};
 
 use super::{ConfigFiles, Hosting, Selector};
 use crate::args::Connection;
 use crate::ask::{self, Attendant};
+use crate::daemon::{self, Starter};
 use crate::described;
 use crate::level_notice;
 use crate::login::LoginWords;
@@ -39,6 +40,7 @@ pub(crate) struct HostSource<'a> {
     pub(crate) screen: &'a Screen,
     /// Further settings of the host, for a command that has some.
     pub(crate) adjust: Option<&'a Adjust<'a>>,
+    pub(crate) starter: Starter,
 }
 
 /// Adds settings that depend on the config files.
@@ -116,7 +118,15 @@ impl<'a> HostSource<'a> {
         if let Some(ledger) = state::ledger(environment) {
             builder = builder.ledger(&ledger);
         }
+        if let Some(launcher) = self.launcher() {
+            builder = builder.launcher(launcher);
+        }
         Ok(builder)
+    }
+
+    /// Returns what starts the servers in place of this process.
+    pub(crate) fn launcher(self) -> Option<Arc<dyn Launch>> {
+        daemon::launcher(self.starter, self.connection, self.environment, self.screen)
     }
 
     /// Opens the store of logins. A warning says once, when the key is made, that it is kept in a file.
@@ -208,7 +218,7 @@ impl<'a> HostSource<'a> {
             builder = builder.home(home);
         }
         if has_demo {
-            builder = described::add_demo(builder, self.connection, self.environment)?;
+            builder = described::add_demo(builder, self)?;
         }
         let hosting = Hosting {
             files,

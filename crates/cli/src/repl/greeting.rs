@@ -103,7 +103,7 @@ pub(super) fn help(screen: &Screen) -> Result<Exit, Failure> {
         .map(|(name, about)| row(name, about))
         .collect();
     let all = Cli::command();
-    let hidden = ["repl", "serve", "test-server", "help"];
+    let hidden = ["repl", "serve", "test-server", "up", "help"];
     let verbs = all
         .get_subcommands()
         .filter(|verb| !verb.is_hide_set() && !hidden.contains(&verb.get_name()));

@@ -30,6 +30,7 @@ use serve::OpenPrompt;
 
 use crate::args::Repl;
 use crate::ask::{self, is_attended};
+use crate::daemon::Starter;
 use crate::exit::Exit;
 use crate::hosting::HostSource;
 use crate::lifecycle::runtime;
@@ -82,6 +83,7 @@ async fn converse(
         environment,
         screen,
         adjust: None,
+        starter: Starter::Daemon,
     };
     let mut prompt = OpenPrompt::open(source, &editor, &names)?;
     drop(opening);

@@ -327,7 +327,7 @@ impl<'a> OpenPrompt<'a> {
         };
         if matches!(
             command,
-            Command::Repl(_) | Command::Serve(_) | Command::TestServer(_)
+            Command::Repl(_) | Command::Serve(_) | Command::TestServer(_) | Command::Up(_)
         ) {
             let report = Report::usage("this command does not run at the prompt");
             return self.fail(report);

@@ -25,6 +25,8 @@ mod completions;
 mod config;
 #[cfg(unix)]
 mod context_verb;
+#[cfg(target_os = "linux")]
+mod daemon;
 #[cfg(unix)]
 mod doctor;
 #[cfg(unix)]

@@ -58,6 +58,7 @@ const VERBS: &[(&str, &str)] = &[
     ("export", "export"),
     ("install", "install"),
     ("leftovers", "leftovers"),
+    ("status", "status"),
 ];
 
 /// Schemas of what is not the result of a verb.
@@ -249,6 +250,7 @@ fn every_verb_prints_what_its_schema_says() {
         ("pins revoke good", 0),
         ("export good off --to cursor", 0),
         ("leftovers", 0),
+        ("status", 0),
         ("auth status", 0),
         ("logout --all", 0),
         ("add new -- sh -c x", 0),

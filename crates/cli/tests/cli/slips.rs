@@ -61,7 +61,6 @@ const SLIPS: &[(&str, Reply)] = &[
         "run calc/echo message=hi",
         Proposes("call calc/echo message=hi"),
     ),
-    ("status", Proposes("servers")),
     ("validate", Proposes("config check")),
     (
         "calc/echo message=hi",

@@ -164,6 +164,11 @@ impl Engine {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Sets the first number for ids, on a connection that others have used before.
+    pub(crate) fn begin_ids(&self, first: i64) {
+        self.next_id.store(first, Ordering::Relaxed);
+    }
+
     /// The dialect that requests are written in.
     pub(crate) fn dialect(&self) -> &Dialect {
         self.dialect.get().unwrap_or(&PLAIN)

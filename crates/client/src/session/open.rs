@@ -145,6 +145,7 @@ impl Drop for Reading {
 
 /// Starts the tasks that serve a connection.
 fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
+    let first_id = link.first_id;
     let engine = match link.ends {
         Ends::Streams { reader, writer } => {
             let outbox = Outbox::new(writer);
@@ -173,6 +174,7 @@ fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
             engine
         }
     };
+    engine.begin_ids(first_id);
     drop(engine.tasks.spawn(clocks::watch(Arc::clone(&engine))));
     engine
 }

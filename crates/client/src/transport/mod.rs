@@ -63,6 +63,8 @@ pub use switchboard_process::{
     leftovers, resolve,
 };
 #[doc(hidden)]
+pub use switchboard_process::{Launch, Launching, Process, RemoteProcess, Running, Start};
+#[doc(hidden)]
 pub use switchboard_process::{Stderr, installer};
 #[doc(hidden)]
 pub use switchboard_process::{is_gap, turn, turns, within};
@@ -150,6 +152,8 @@ impl ConnectError {
 pub struct Link {
     pub(crate) ends: Ends,
     pub(crate) peer: Peer,
+    /// The first number that no request over this connection has had as its id.
+    pub(crate) first_id: i64,
 }
 
 /// The two forms of a link.
@@ -176,6 +180,7 @@ impl Link {
                 writer: Box::new(writer),
             },
             peer: Peer::without_process(),
+            first_id: 1,
         }
     }
 
@@ -185,6 +190,7 @@ impl Link {
         Self {
             ends: Ends::Exchange(Box::new(exchange)),
             peer: Peer::without_process(),
+            first_id: 1,
         }
     }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use switchboard_core::environment::{self, Environment, Family};
 use switchboard_core::limits::Limits;
@@ -14,7 +15,7 @@ use switchboard_core::secret::{Secret, mask_args};
 use switchboard_core::spec::ServerName;
 use switchboard_process::leftovers::{Ledger, Recording};
 use switchboard_process::{
-    Running, Search, Start, StartError, add_details, keeper, resolve, start,
+    Launch, Running, Search, Start, StartError, add_details, keeper, resolve, start,
 };
 
 use super::{Connect, ConnectError, Connecting, Ends, Link, Peer};
@@ -37,6 +38,7 @@ pub struct Stdio {
     limits: Limits,
     keeper: Option<PathBuf>,
     record: Option<(Ledger, ServerName)>,
+    launcher: Option<Arc<dyn Launch>>,
 }
 
 impl Stdio {
@@ -57,6 +59,7 @@ impl Stdio {
             limits: Limits::default(),
             keeper: None,
             record: None,
+            launcher: None,
         }
     }
 
@@ -147,6 +150,14 @@ impl Stdio {
         self
     }
 
+    /// Lets another program of the user start the process, if it can.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn launcher(mut self, launcher: Arc<dyn Launch>) -> Self {
+        self.launcher = Some(launcher);
+        self
+    }
+
     /// The variables that the child gets, of those of the host.
     fn child_environment(&self, host: &Environment) -> BTreeMap<String, Secret<String>> {
         let mut variables = host.for_child(&self.passthrough, Family::HERE);
@@ -186,7 +197,7 @@ impl Stdio {
         }
         // Make the path absolute: the child resolves it after changing into its folder.
         let program = std::path::absolute(&program).unwrap_or(program);
-        let running = start(&Start {
+        let wanted = Start {
             program,
             args: self.args.clone(),
             network: host.network_variables(&variables, Family::HERE),
@@ -199,16 +210,24 @@ impl Stdio {
                 server: server.clone(),
                 command: self.command.clone(),
             }),
-        })
-        .await?;
+        };
+        let launched = match &self.launcher {
+            Some(launcher) => launcher.launch(&wanted).await,
+            None => None,
+        };
         let Running {
             process,
             reader,
             writer,
-        } = running;
+            first_id,
+        } = match launched {
+            Some(running) => running,
+            None => start(&wanted).await?,
+        };
         Ok(Link {
             ends: Ends::Streams { reader, writer },
             peer: Peer::of(process),
+            first_id,
         })
     }
 

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use tokio::net::UnixStream;
+use serde::de::DeserializeOwned;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::timeout;
 
 use super::socket;
+use crate::frame::Frames;
 use crate::message::{self, Request, Stopped, Welcome};
 use crate::{DaemonError, DaemonStatus, Place, VERSION};
 
@@ -18,7 +20,8 @@ const TO_STOP: Duration = Duration::from_secs(30);
 /// A connection to the daemon, which has said its version.
 #[derive(Debug)]
 pub struct Contact {
-    stream: UnixStream,
+    frames: Frames<OwnedReadHalf>,
+    socket: OwnedWriteHalf,
     version: String,
 }
 
@@ -31,13 +34,16 @@ impl Contact {
     /// # Cancel safety
     /// Dropping the future closes the connection.
     pub async fn open(place: &Place) -> Result<Option<Self>, DaemonError> {
-        let Some(mut stream) = socket::connect(place).await? else {
+        let Some(stream) = socket::connect(place).await? else {
             return Ok(None);
         };
-        let welcome = timeout(PATIENCE, message::receive(&mut stream)).await;
+        let (reader, socket) = stream.into_split();
+        let mut frames = Frames::new(reader);
+        let welcome = timeout(PATIENCE, message::receive(&mut frames)).await;
         let Welcome { switchboard } = welcome.map_err(|_| DaemonError::Silent)??;
         Ok(Some(Self {
-            stream,
+            frames,
+            socket,
             version: switchboard,
         }))
     }
@@ -57,7 +63,8 @@ impl Contact {
     /// # Errors
     /// Fails if the daemon does not answer.
     pub async fn status(mut self) -> Result<DaemonStatus, DaemonError> {
-        self.ask(&Request::Status, PATIENCE).await
+        let answer = timeout(PATIENCE, self.ask(&Request::Status)).await;
+        answer.map_err(|_| DaemonError::Silent)?
     }
 
     /// Stops the daemon, and waits until it has ended its servers.
@@ -65,7 +72,8 @@ impl Contact {
     /// # Errors
     /// Fails if the daemon does not say that it has stopped.
     pub async fn stop(mut self) -> Result<(), DaemonError> {
-        let stopped: Stopped = self.ask(&Request::Stop, TO_STOP).await?;
+        let answer = timeout(TO_STOP, self.ask(&Request::Stop)).await;
+        let stopped: Stopped = answer.map_err(|_| DaemonError::Silent)??;
         if stopped.stopped {
             Ok(())
         } else {
@@ -73,16 +81,17 @@ impl Contact {
         }
     }
 
-    async fn ask<A: serde::de::DeserializeOwned>(
+    /// Sends a request, and receives its answer.
+    pub(super) async fn ask<A: DeserializeOwned>(
         &mut self,
         request: &Request,
-        patience: Duration,
     ) -> Result<A, DaemonError> {
-        let answer = async {
-            message::send(&mut self.stream, request).await?;
-            message::receive(&mut self.stream).await
-        };
-        let answer = timeout(patience, answer).await;
-        answer.map_err(|_| DaemonError::Silent)?
+        message::send(&mut self.socket, request).await?;
+        message::receive(&mut self.frames).await
+    }
+
+    /// The connection, for what follows an answer.
+    pub(super) fn into_parts(self) -> (Frames<OwnedReadHalf>, OwnedWriteHalf) {
+        (self.frames, self.socket)
     }
 }

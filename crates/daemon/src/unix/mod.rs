@@ -1,10 +1,21 @@
 //! The daemon on Unix.
 
 mod contact;
+mod head;
+mod instance;
+mod launch;
+mod lease;
+#[cfg(test)]
+mod lease_tests;
+mod lines;
+mod past;
+mod pool;
 mod server;
 mod socket;
+mod stderr;
 #[cfg(test)]
 mod tests;
 
 pub use contact::Contact;
+pub use launch::DaemonLauncher;
 pub use server::Daemon;

@@ -8,7 +8,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 
 use super::{Contact, Daemon};
-use crate::{DaemonError, Place, VERSION};
+use crate::{DaemonError, DaemonOptions, Place, VERSION};
 
 fn place() -> (TempDir, Place) {
     let folder = tempfile::tempdir().unwrap();
@@ -17,7 +17,7 @@ fn place() -> (TempDir, Place) {
 }
 
 fn run(place: &Place) -> JoinHandle<()> {
-    let daemon = Daemon::bind(place).unwrap();
+    let daemon = Daemon::bind(place, DaemonOptions::default()).unwrap();
     tokio::spawn(daemon.serve(std::future::pending()))
 }
 
@@ -63,7 +63,7 @@ async fn another_daemon_can_start_as_soon_as_one_has_stopped() {
 async fn of_two_daemons_at_once_one_runs() {
     let (_folder, place) = place();
     let daemon = run(&place);
-    let second = Daemon::bind(&place).unwrap_err();
+    let second = Daemon::bind(&place, DaemonOptions::default()).unwrap_err();
     assert!(matches!(second, DaemonError::Running), "{second:?}");
     // The socket of the first is still there and answers.
     let contact = Contact::open(&place).await.unwrap().unwrap();
@@ -90,7 +90,7 @@ async fn a_folder_that_others_may_enter_is_refused() {
     fs::create_dir(place.folder()).unwrap();
     for mode in [0o755, 0o710, 0o701] {
         fs::set_permissions(place.folder(), Permissions::from_mode(mode)).unwrap();
-        let bound = Daemon::bind(&place).unwrap_err();
+        let bound = Daemon::bind(&place, DaemonOptions::default()).unwrap_err();
         assert!(matches!(bound, DaemonError::Unsafe { .. }), "{bound:?}");
         let opened = Contact::open(&place).await.unwrap_err();
         assert!(matches!(opened, DaemonError::Unsafe { .. }), "{opened:?}");
@@ -105,7 +105,7 @@ async fn links_and_files_in_place_of_folder_and_socket_are_refused() {
     fs::set_permissions(&elsewhere, Permissions::from_mode(0o700)).unwrap();
     symlink(&elsewhere, place.folder()).unwrap();
     assert!(matches!(
-        Daemon::bind(&place),
+        Daemon::bind(&place, DaemonOptions::default()),
         Err(DaemonError::Unsafe { .. })
     ));
     assert!(matches!(
@@ -129,7 +129,7 @@ async fn links_and_files_in_place_of_folder_and_socket_are_refused() {
     fs::write(elsewhere.join("target"), "text").unwrap();
     symlink(elsewhere.join("target"), elsewhere.join("lock")).unwrap();
     assert!(matches!(
-        Daemon::bind(&place),
+        Daemon::bind(&place, DaemonOptions::default()),
         Err(DaemonError::File { .. })
     ));
     drop(other);
@@ -159,6 +159,6 @@ async fn commands_that_send_nonsense_or_nothing_disturb_no_others() {
 async fn a_path_that_is_too_long_for_a_socket_is_said_so() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::at(folder.path().join("x".repeat(100)));
-    let error = Daemon::bind(&place).unwrap_err();
+    let error = Daemon::bind(&place, DaemonOptions::default()).unwrap_err();
     assert!(matches!(error, DaemonError::TooLong { .. }), "{error:?}");
 }

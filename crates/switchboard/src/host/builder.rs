@@ -43,7 +43,7 @@ use crate::talk::{
 use crate::talk::{LoginDecision, LoginRequest};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
-use crate::transport::{Connect, Environment, Tap, keeper, leftovers::Ledger};
+use crate::transport::{Connect, Environment, Launch, Tap, keeper, leftovers::Ledger};
 use crate::trust::{Bind, Question, ServerApproval, Store};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
@@ -291,6 +291,13 @@ impl HostBuilder {
         let program = program.into();
         // Now, and not when a server is started: the file may be another one by then.
         self.options.keeper = Some(keeper::running_program(&program).unwrap_or(program));
+        self
+    }
+
+    /// Lets another program of the user start the processes of servers, if it can.
+    #[doc(hidden)]
+    pub fn launcher(mut self, launcher: Arc<dyn Launch>) -> Self {
+        self.options.launcher = Some(launcher);
         self
     }
 

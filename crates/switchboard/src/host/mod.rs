@@ -125,7 +125,7 @@ use crate::talk::{Handlers, SharedOperator};
 use crate::text::closest;
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
-use crate::transport::{Environment, Tap, leftovers::Ledger};
+use crate::transport::{Environment, Launch, Tap, leftovers::Ledger};
 use crate::trust::{Bind, Store};
 
 /// Names that an error lists if the requested name does not exist.
@@ -438,6 +438,8 @@ struct Options {
     exposed_names: Option<ExposedNames>,
     keeper: Option<PathBuf>,
     ledger: Option<Ledger>,
+    /// Starts processes in place of this program.
+    launcher: Option<Arc<dyn Launch>>,
     eras: Eras,
     /// Definitions of earlier runs.
     kept: Option<KeptDefinitions>,
@@ -513,6 +515,7 @@ impl Default for Options {
             exposed_names: None,
             keeper: None,
             ledger: None,
+            launcher: None,
             eras: Eras::in_memory(),
             kept: None,
             store: Store::in_memory(),

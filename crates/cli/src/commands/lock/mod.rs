@@ -21,6 +21,7 @@ use switchboard::transport::Environment;
 
 use super::pins::{own, quiet};
 use crate::args::{self, Connection};
+use crate::daemon::Starter;
 use crate::editing::result;
 use crate::elicit;
 use crate::exit::Exit;
@@ -105,7 +106,7 @@ fn with_locked_host(
         return Screen::plain(connection.json).fail(&report);
     }
     elicit::declare_all();
-    with_host(Ok(Selector::All), connection, work)
+    with_host(Starter::Command, Ok(Selector::All), connection, work)
 }
 
 /// Writes a file atomically: to a temporary file beside it, which is then renamed.

@@ -1,5 +1,7 @@
 //! The transport for a description: standard streams, or one of the two over HTTP.
 
+use std::sync::Arc;
+
 use crate::error::Error;
 #[cfg(feature = "config")]
 use crate::error::HostError;
@@ -72,6 +74,9 @@ fn stdio(name: &ServerName, process: &Process, limits: Limits, options: &Options
     }
     if let Some(keeper) = &options.keeper {
         stdio = stdio.keeper(keeper);
+    }
+    if let Some(launcher) = &options.launcher {
+        stdio = stdio.launcher(Arc::clone(launcher));
     }
     if let Some(ledger) = &options.ledger {
         stdio = stdio.record(ledger, name);
