@@ -175,7 +175,8 @@ What a person waits for: whole processes, from their start to their end, on all 
 empty. All start the same server, which has 20 tools. The server alone is started with pipes and asked for
 its tools in plain bytes, until its answer is there; its end, for which `switchboard` waits, is not counted.
 Beside ours stand the official Inspector ({inspector}) and mcporter ({mcporter}), both on Node, started without
-npx.
+npx. `call, with daemon` is a whole `switchboard call` of a server that takes a second to start, while
+`switchboard up` runs and the server has been called before.
 
 {}",
         table::commands(commands)

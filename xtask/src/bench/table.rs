@@ -272,6 +272,7 @@ mod tests {
 | tools of a server | the server alone    |   1.50 ms |                     - |  0.133 |
 | tools of a server | switchboard         |  11.00 ms |               9.50 ms |      - |
 | tools of a server | mcp-inspector --cli | 220.00 ms |             218.50 ms | 20.000 |
+| call, with daemon | switchboard         |   5.00 ms |                     - |      - |
 ";
         assert_eq!(table, expected);
     }

@@ -160,9 +160,10 @@ pub(super) fn judge_gateway(gateway: Option<&Gateway>) -> Vec<Target> {
 }
 
 /// Holds whole commands against what a person does not notice.
-pub(super) fn judge_commands(commands: Option<&Commands>) -> [Target; 2] {
+pub(super) fn judge_commands(commands: Option<&Commands>) -> [Target; 3] {
     let version = commands.and_then(|seen| seen.time(Task::Version, Who::Ours));
     let tools = commands.and_then(|seen| seen.over_server(Who::Ours));
+    let lent = commands.and_then(|seen| seen.time(Task::Daemon, Who::Ours));
     [
         Target::new(
             "commands: `switchboard --version`, in ms".to_owned(),
@@ -173,6 +174,11 @@ pub(super) fn judge_commands(commands: Option<&Commands>) -> [Target; 2] {
             "commands: `switchboard tools` over the server alone, in ms".to_owned(),
             (15.0, "at most 15"),
             tools,
+        ),
+        Target::new(
+            "commands: a call through the daemon, in ms".to_owned(),
+            (10.0, "at most 10"),
+            lent,
         ),
     ]
 }
@@ -220,10 +226,10 @@ mod tests {
     fn commands_are_judged_by_themselves_and_by_what_they_add_to_their_server() {
         let good = commands(5.0, [[20.0, 35.0, 900.0], [30.0, 45.0, 900.0]]);
         let verdicts = |seen: Option<&Commands>| judge_commands(seen).map(|one| one.verdict);
-        assert_eq!(verdicts(Some(&good)), [Verdict::Met; 2]);
+        assert_eq!(verdicts(Some(&good)), [Verdict::Met; 3]);
         let bad = commands(5.1, [[20.0, 35.1, 900.0], [30.0, 45.1, 900.0]]);
-        assert_eq!(verdicts(Some(&bad)), [Verdict::Missed; 2]);
-        assert_eq!(verdicts(None), [Verdict::NotMeasured; 2]);
+        assert_eq!(verdicts(Some(&bad)), [Verdict::Missed; 3]);
+        assert_eq!(verdicts(None), [Verdict::NotMeasured; 3]);
     }
 
     #[test]

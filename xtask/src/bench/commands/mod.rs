@@ -4,12 +4,14 @@
 //! that whatever slows the machine down for a while slows all of them down; what is told are medians over
 //! the rounds, and of the ratios and the differences within a round.
 
+mod daemon;
 mod server;
 mod who;
 
 use std::path::Path;
 
 use super::wall::median;
+use daemon::Daemon;
 use server::Server;
 pub(super) use who::{Task, Who};
 
@@ -38,6 +40,7 @@ impl Commands {
         std::fs::create_dir_all(&home)
             .map_err(|error| format!("{} cannot be made: {error}", home.display()))?;
         let server = Server::at(programs)?;
+        let _daemon = Daemon::start(programs, &home)?;
         let all = Task::ALL.into_iter().flat_map(|task| {
             let who = Who::ALL.into_iter().filter(move |who| who.does(task));
             who.map(move |who| (task, who))
@@ -107,7 +110,8 @@ fn rounds(quick: bool) -> usize {
 pub(super) mod tests {
     use super::*;
 
-    /// Builds timings: our version, and in two rounds the server alone, our list and the Inspector's.
+    /// Builds timings: our version, in two rounds the server alone, our list and the Inspector's, and our call
+    /// through the daemon, which takes twice as long as the version.
     pub(crate) fn commands(version: f64, lists: [[f64; 3]; 2]) -> Commands {
         let mut all = vec![Timed {
             task: Task::Version,
@@ -124,6 +128,11 @@ pub(super) mod tests {
                 rounds: lists.iter().map(|round| round[at]).collect(),
             });
         }
+        all.push(Timed {
+            task: Task::Daemon,
+            who: Who::Ours,
+            rounds: vec![2.0 * version],
+        });
         Commands(all)
     }
 

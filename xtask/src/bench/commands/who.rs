@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::daemon;
 use super::server::{LAST, Server};
 use crate::partners::clients::CommandLineClient;
 use crate::tool;
@@ -15,15 +16,18 @@ pub(in super::super) enum Task {
     Version,
     /// Start a server and list its tools.
     Tools,
+    /// Call a tool of a server that takes a second to start, and that the daemon has started before.
+    Daemon,
 }
 
 impl Task {
-    pub(super) const ALL: [Self; 2] = [Self::Version, Self::Tools];
+    pub(super) const ALL: [Self; 3] = [Self::Version, Self::Tools, Self::Daemon];
 
     pub(in super::super) fn name(self) -> &'static str {
         match self {
             Self::Version => "--version",
             Self::Tools => "tools of a server",
+            Self::Daemon => "call, with daemon",
         }
     }
 }
@@ -51,7 +55,11 @@ impl Who {
     }
 
     pub(super) fn does(self, task: Task) -> bool {
-        self != Self::Server || task == Task::Tools
+        match task {
+            Task::Version => self != Self::Server,
+            Task::Tools => true,
+            Task::Daemon => self == Self::Ours,
+        }
     }
 
     /// Does it once, and gives the time that it took.
@@ -68,13 +76,8 @@ impl Who {
             Self::Inspector => inspector(task, server)?,
             Self::Mcporter => mcporter(task, server)?,
         };
-        // Nothing that is configured on the machine is read, and nothing of it is written.
-        command
-            .current_dir(home)
-            .env("HOME", home)
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("XDG_STATE_HOME")
-            .stdin(Stdio::null());
+        daemon::in_home(&mut command, home);
+        command.stdin(Stdio::null());
         let line = tool::line(&command);
         let started = Instant::now();
         let output = command
@@ -85,6 +88,7 @@ impl Who {
         let expected = match task {
             Task::Version => ".",
             Task::Tools => LAST,
+            Task::Daemon => "hello",
         };
         if output.status.success() && said.contains(expected) {
             return Ok(took);
@@ -96,18 +100,23 @@ impl Who {
 }
 
 fn ours(task: Task, programs: &Path, server: &Server) -> Command {
-    let mut command = Command::new(programs.join("switchboard"));
+    let program = programs.join("switchboard");
+    let mut command = Command::new(&program);
     match task {
-        Task::Version => command.arg("--version"),
-        Task::Tools => command.args(["tools", "--stdio"]).arg(server.line()),
-    };
+        Task::Version => drop(command.arg("--version")),
+        Task::Tools => {
+            command.args(["tools", "--no-daemon", "--stdio"]);
+            command.arg(server.line());
+        }
+        Task::Daemon => daemon::call(&mut command, &program),
+    }
     command
 }
 
 fn inspector(task: Task, server: &Server) -> Result<Command, String> {
     let mut command = CommandLineClient::Inspector.command()?;
     match task {
-        Task::Version => command.arg("--version"),
+        Task::Version | Task::Daemon => command.arg("--version"),
         Task::Tools => command
             .args(["--cli", "--method", "tools/list", "--"])
             .arg(server.program())
@@ -119,7 +128,7 @@ fn inspector(task: Task, server: &Server) -> Result<Command, String> {
 fn mcporter(task: Task, server: &Server) -> Result<Command, String> {
     let mut command = CommandLineClient::Mcporter.command()?;
     match task {
-        Task::Version => command.arg("--version"),
+        Task::Version | Task::Daemon => command.arg("--version"),
         Task::Tools => {
             command.args(["list", "--stdio", server.program()]);
             for argument in server.arguments() {
