@@ -8,6 +8,7 @@ use switchboard::transport::{Environment, Launch};
 use switchboard_daemon::{DaemonError, DaemonLauncher, Place, Unused, VERSION};
 
 use crate::args::Connection;
+use crate::ask;
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::{Screen, talk};
@@ -16,6 +17,9 @@ use crate::style::Style;
 
 /// The variable that makes commands start their servers themselves.
 const NO_DAEMON: &str = "SWITCHBOARD_NO_DAEMON";
+
+/// The variable that names the folder of the daemon.
+const FOLDER: &str = "SWITCHBOARD_DAEMON";
 
 /// Who starts the servers of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +32,12 @@ pub(crate) enum Starter {
 
 /// Returns the place of the daemon, or `None` if no home is known.
 fn place(environment: &Environment) -> Option<Place> {
-    state::state(environment).map(|folder| Place::at(folder.join("daemon")))
+    let named = environment.get(FOLDER);
+    let named = named.map(|value| PathBuf::from(value.expose()));
+    // A relative path would be a different folder in each working directory.
+    let named = named.filter(|folder| folder.is_absolute());
+    let own = || state::state(environment).map(|folder| folder.join("daemon"));
+    named.or_else(own).map(Place::at)
 }
 
 /// Returns the place of the daemon.
@@ -70,7 +79,9 @@ pub(crate) fn launcher(
             talk(&format!("{label} {}\n", sanitise_line(&word(why))));
         }
     };
-    let launcher = DaemonLauncher::new(place, context, Box::new(notice));
+    // As the host does it: the prompt shows log messages as news.
+    let sets_level = connection.log_level.is_some() || ask::has_prompt();
+    let launcher = DaemonLauncher::new(place, context, Box::new(notice)).sets_level(sets_level);
     Some(Arc::new(launcher))
 }
 
@@ -80,9 +91,9 @@ fn word(why: &Unused) -> String {
         Unused::Version(theirs) => format!(
             "the daemon has version {theirs} and this is {VERSION}, so it is not used; `switchboard up` replaces it"
         ),
-        Unused::Failed(error) => format!(
-            "the daemon is not used: {error}; --no-daemon leaves it alone, `switchboard up` replaces it"
-        ),
+        Unused::Failed(error) => {
+            format!("the daemon is not used: {error}; --no-daemon leaves it alone")
+        }
         _ => "the daemon is not used".to_owned(),
     }
 }
@@ -97,7 +108,9 @@ pub(crate) fn failure(error: &DaemonError) -> Failure {
         DaemonError::Unsafe { .. } | DaemonError::Folder(_) => {
             "make the folder yours alone (`chmod 700`), or remove it"
         }
-        DaemonError::TooLong { .. } => "set XDG_STATE_HOME to a folder with a shorter path",
+        DaemonError::TooLong { .. } => {
+            "set SWITCHBOARD_DAEMON to a folder of yours with a shorter path"
+        }
         DaemonError::Running => "`switchboard status` shows it, and `switchboard down` stops it",
         _ => "`switchboard status` shows whether it runs",
     };

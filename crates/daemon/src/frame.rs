@@ -3,9 +3,12 @@
 //! A frame is one byte for its kind, four bytes for the length of its content (little-endian), and the content.
 
 use std::io;
+use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, Interest, Ready};
+use tokio::net::unix::OwnedReadHalf;
+use tokio::time::sleep;
 
 /// Longest content of a frame. Arguments and variables of a program have at most 2 MiB together on Linux.
 pub(crate) const LONGEST: usize = 4 << 20;
@@ -15,6 +18,9 @@ const HEAD: usize = 5;
 
 /// Bytes that are read at once.
 const BUFFER: usize = 64 << 10;
+
+/// Time between two looks at whether the other end has closed its side.
+const LOOK: Duration = Duration::from_millis(100);
 
 const MESSAGE: u8 = b'm';
 const BYTES: u8 = b'b';
@@ -91,7 +97,23 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             }
         }
     }
+}
 
+impl Frames<OwnedReadHalf> {
+    /// Waits until the other end has closed its side, whatever is still unread. Cancel safe.
+    pub(crate) async fn closed(&self) {
+        loop {
+            let ready = self.reader.ready(Interest::READABLE).await;
+            if ready.is_ok_and(Ready::is_read_closed) {
+                return;
+            }
+            // What is unread keeps it ready.
+            sleep(LOOK).await;
+        }
+    }
+}
+
+impl<R> Frames<R> {
     /// Takes a frame that has arrived whole.
     fn take(&mut self) -> io::Result<Option<Frame>> {
         let mut head = self.buffer.as_ref();

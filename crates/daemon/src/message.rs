@@ -54,6 +54,8 @@ pub(crate) struct ServerStart {
     pub(crate) folder: PathBuf,
     /// What else makes servers different: two with another context share nothing.
     pub(crate) context: String,
+    /// The command sets the level of the server's log messages, as all do that say so here.
+    pub(crate) sets_level: bool,
 }
 
 /// Shows no secrets.
@@ -259,6 +261,7 @@ mod tests {
             variables: [("TOKEN".to_owned(), "secret".to_owned())].into(),
             folder: PathBuf::from("/"),
             context: String::new(),
+            sets_level: false,
         };
         assert!(!format!("{start:?}").contains("secret"), "{start:?}");
     }

@@ -74,6 +74,12 @@ impl DaemonLauncher {
     pub fn new(_place: Place, _context: String, _notice: Notice) -> Self {
         Self(())
     }
+
+    /// Changes nothing.
+    #[must_use]
+    pub fn sets_level(self, _sets_level: bool) -> Self {
+        self
+    }
 }
 
 impl Launch for DaemonLauncher {

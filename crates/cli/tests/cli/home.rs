@@ -99,6 +99,10 @@ impl Home {
             .env("XDG_CONFIG_HOME", self.path("config"))
             .env("XDG_STATE_HOME", self.path("state"))
             .current_dir(self.path("p"));
+        // Where the tests run once more with a daemon.
+        if let Some(folder) = std::env::var_os("SWITCHBOARD_DAEMON") {
+            command.env("SWITCHBOARD_DAEMON", folder);
+        }
         command
     }
 

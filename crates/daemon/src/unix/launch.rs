@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use switchboard_process::{Exit, Launch, Launching, Process, RemoteProcess, Running, Start};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::Contact;
 use crate::frame::{self, Frame, Frames};
@@ -21,6 +21,9 @@ const PIPE_BYTES: usize = 64 << 10;
 /// Time for the daemon to take a server back, which includes that it ends one that cannot be used again.
 const TO_RELEASE: Duration = Duration::from_secs(30);
 
+/// Time for what a session has written last.
+const LAST_INPUT: Duration = Duration::from_secs(1);
+
 /// Time for the daemon to start a server's program; what that does then is not waited for.
 const TO_START: Duration = Duration::from_secs(10);
 
@@ -28,6 +31,7 @@ const TO_START: Duration = Duration::from_secs(10);
 pub struct DaemonLauncher {
     place: Place,
     context: String,
+    sets_level: bool,
     /// Called once, if the daemon cannot be used although one seems to run.
     notice: Mutex<Option<Notice>>,
 }
@@ -47,8 +51,17 @@ impl DaemonLauncher {
         Self {
             place,
             context,
+            sets_level: false,
             notice: Mutex::new(Some(notice)),
         }
+    }
+
+    /// For a command that sets the level of log messages of its servers: these are other servers than those of
+    /// commands that do not.
+    #[must_use]
+    pub fn sets_level(mut self, sets_level: bool) -> Self {
+        self.sets_level = sets_level;
+        self
     }
 
     fn tell(&self, why: &Unused) {
@@ -96,6 +109,7 @@ impl DaemonLauncher {
             variables: variables.collect(),
             folder,
             context: self.context.clone(),
+            sets_level: self.sets_level,
         })
     }
 
@@ -166,11 +180,22 @@ async fn send_input(
         frames.clear();
         frame::put_bytes(&mut frames, &bytes);
         bytes.clear();
-        if socket.write_all(&frames).await.is_err() {
+        // A server that does not read must not keep the session from ending.
+        let is_sent = tokio::select! {
+            sent = socket.write_all(&frames) => sent.is_ok(),
+            () = overdue(&remote) => false,
+        };
+        if !is_sent {
             break;
         }
     }
     socket.shutdown().await.ok();
+}
+
+/// Waits until the session has ended, and what it has written last should have been sent.
+async fn overdue(remote: &RemoteProcess) {
+    remote.released().await;
+    sleep(LAST_INPUT).await;
 }
 
 /// Takes what the daemon sends, until it has taken the server back or the server has ended.
@@ -200,7 +225,7 @@ async fn receive(
     };
     let too_late = async {
         remote.released().await;
-        tokio::time::sleep(TO_RELEASE).await;
+        sleep(TO_RELEASE).await;
     };
     tokio::select! {
         () = receiving => {}

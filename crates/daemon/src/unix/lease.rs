@@ -37,6 +37,7 @@ const LAST_INPUT: Duration = Duration::from_secs(1);
 /// Requests that leave nothing behind in the server, even if they were not answered.
 const READING: &[&str] = &[
     "completion/complete",
+    "logging/setLevel",
     "ping",
     "prompts/get",
     "prompts/list",
@@ -46,9 +47,6 @@ const READING: &[&str] = &[
     "subscriptions/listen",
     "tools/list",
 ];
-
-/// Requests that change what the server sends from then on.
-const SETTING: &[&str] = &["logging/setLevel", "resources/subscribe"];
 
 /// Serves a command that needs a server, until the command or the server has ended.
 pub(super) async fn serve(
@@ -90,7 +88,8 @@ pub(super) async fn serve(
         is_replayed: false,
         has_passed: false,
         is_unclear: false,
-        has_settings: false,
+        has_level: false,
+        has_subscriptions: false,
         is_output_over: false,
         is_released: false,
         is_client_gone: false,
@@ -128,8 +127,10 @@ struct Lease<'p> {
     has_passed: bool,
     /// Something passed that the daemon does not understand.
     is_unclear: bool,
-    /// The command has changed what the server sends.
-    has_settings: bool,
+    /// The command has set the level of the server's log messages.
+    has_level: bool,
+    /// The command has subscribed to a resource.
+    has_subscriptions: bool,
     is_output_over: bool,
     /// The command has closed its side.
     is_released: bool,
@@ -150,6 +151,8 @@ enum Step {
     ToClient(io::Result<usize>),
     ToServer(io::Result<usize>),
     Stderr,
+    /// The command has closed its side, and more of what it has sent waits than is read.
+    ClientGone,
     Ended(Exit),
 }
 
@@ -238,6 +241,14 @@ impl Lease<'_> {
                 None => pending().await,
             }
         };
+        let receiving = async {
+            if may_take {
+                return Step::FromClient(frames.next().await);
+            }
+            // Its end is seen also while the server takes nothing.
+            frames.closed().await;
+            Step::ClientGone
+        };
         tokio::select! {
             // Both sides are written before more is read: what waits is bounded, and neither blocks the other.
             wrote = writing, if has_input => Step::ToServer(wrote),
@@ -245,7 +256,7 @@ impl Lease<'_> {
                 Step::ToClient(wrote)
             }
             piece = output.next(), if may_give && !*is_output_over => Step::FromServer(piece),
-            frame = frames.next(), if may_take && !*is_released => Step::FromClient(frame),
+            step = receiving, if !*is_released => step,
             () = stderr.has_lines(), if may_give => Step::Stderr,
             exit = process.ended() => Step::Ended(exit),
         }
@@ -279,7 +290,7 @@ impl Lease<'_> {
                 return Some(Ending::Released);
             }
             Step::FromClient(Ok(None)) => return Some(Ending::Released),
-            Step::FromClient(Err(_)) => {
+            Step::FromClient(Err(_)) | Step::ClientGone => {
                 self.is_unclear = true;
                 return Some(Ending::Released);
             }
@@ -386,7 +397,8 @@ impl Lease<'_> {
                 let id = head.id().to_owned();
                 let next = head.number().map(|number| number.saturating_add(1));
                 self.instance.next_id = self.instance.next_id.max(next.unwrap_or_default());
-                self.has_settings |= SETTING.contains(&method);
+                self.has_level |= method == "logging/setLevel";
+                self.has_subscriptions |= method == "resources/subscribe";
                 if matches!(method, "initialize" | "server/discover") {
                     let params = head.params().to_owned();
                     let begun = (method.to_owned(), params);
@@ -449,10 +461,13 @@ impl Lease<'_> {
     /// Returns true if the next command can have the server.
     fn is_clean(&self) -> bool {
         let is_reading = |method: &String| READING.contains(&method.as_str());
-        let is_understood = !self.is_unclear && !self.has_settings;
+        // The next command of a description that sets a level sets its own.
+        let has_foreign_level = self.has_level && !self.instance.start.sets_level;
+        let is_as_before = !self.has_subscriptions && !has_foreign_level;
         let is_between = self.client_lines.is_between() && self.instance.output.is_between();
         let is_begun = self.instance.past.has_begun() && self.handshakes.is_empty();
-        is_understood
+        !self.is_unclear
+            && is_as_before
             && is_between
             && is_begun
             && self.instance.input.is_some()

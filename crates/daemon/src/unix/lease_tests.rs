@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use switchboard_core::environment::NetworkVariables;
 use switchboard_core::limits::Limits;
-use switchboard_process::{BoxRead, BoxWrite, Exit, Launch as _, Process, Start};
+use switchboard_process::{BoxRead, BoxWrite, Exit, Launch as _, Process, Running, Start};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::task::JoinHandle;
@@ -118,13 +118,7 @@ impl Stage {
     }
 
     async fn command_with(&self, start: &Start) -> Command {
-        let running = self.launcher().launch(start).await.unwrap();
-        Command {
-            process: running.process,
-            reader: BufReader::new(running.reader),
-            writer: Some(running.writer),
-            next: running.first_id,
-        }
+        Command::of(self.launcher().launch(start).await.unwrap())
     }
 
     async fn status(&self) -> DaemonStatus {
@@ -148,6 +142,15 @@ struct Command {
 }
 
 impl Command {
+    fn of(running: Running) -> Self {
+        Self {
+            process: running.process,
+            reader: BufReader::new(running.reader),
+            writer: Some(running.writer),
+            next: running.first_id,
+        }
+    }
+
     async fn write(&mut self, line: &str) {
         let writer = self.writer.as_mut().unwrap();
         writer
@@ -387,8 +390,29 @@ async fn a_server_with_something_left_in_it_is_ended() {
         .unwrap();
     command.end().await;
     assert_eq!(stage.status().await.servers, []);
-    assert_eq!(stage.command().await.end().await, Exit::Code(0));
+    stage.command().await.end().await;
     assert_eq!(stage.status().await.servers, []);
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn commands_that_set_a_level_share_servers_of_their_own() {
+    let stage = Stage::new();
+    let mut pids = Vec::new();
+    for sets_level in [true, true, false] {
+        let launcher = stage.launcher().sets_level(sets_level);
+        let mut command = Command::of(launcher.launch(&stage.start(&[])).await.unwrap());
+        command.begin().await;
+        if sets_level {
+            command
+                .ask("logging/setLevel", r#"{"level":"debug"}"#)
+                .await;
+        }
+        pids.push(command.call("call").await["pid"].clone());
+        command.end().await;
+    }
+    assert_eq!(pids[0], pids[1]);
+    assert_ne!(pids[1], pids[2]);
     stage.stop().await;
 }
 
@@ -578,5 +602,112 @@ async fn a_daemon_of_another_version_is_told_of_once_and_not_used() {
     }
     assert_eq!(*told.lock().unwrap(), [r#"Version("9.9.9")"#]);
     answering.abort();
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn two_hundred_commands_in_a_row_use_one_process() {
+    let stage = Stage::new();
+    for number in 0..200 {
+        let mut command = stage.command().await;
+        assert_eq!(command.begin().await["handshakes"], 1, "{number}");
+        command.call("call").await;
+        command.end().await;
+    }
+    let servers = stage.status().await.servers;
+    assert_eq!((servers.len(), servers[0].uses), (1, 200));
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn of_many_commands_at_once_each_gets_its_own_answers() {
+    let stage = Stage::new();
+    for _ in 0..3 {
+        let commands = (0..12).map(|_| async {
+            let mut command = stage.command().await;
+            command.begin().await;
+            // Each answer is held against the id of its request.
+            let first = command.call("call").await;
+            for _ in 0..10 {
+                assert_eq!(command.call("call").await["pid"], first["pid"]);
+            }
+            command.end().await;
+        });
+        join_all(commands.collect()).await;
+    }
+    // Of those that wait, four are kept.
+    while stage.status().await.servers.len() > DaemonOptions::default().idle_servers {
+        tokio::task::yield_now().await;
+    }
+    stage.stop().await;
+}
+
+/// Waits for all, at the same time and on this task.
+async fn join_all<F: Future<Output = ()>>(futures: Vec<F>) {
+    let mut futures: Vec<_> = futures.into_iter().map(Box::pin).collect();
+    std::future::poll_fn(|context| {
+        futures.retain_mut(|future| future.as_mut().poll(context).is_pending());
+        if futures.is_empty() {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_description_that_is_too_long_is_left_to_the_command() {
+    let stage = Stage::new();
+    let long = "x".repeat(5 << 20);
+    let told = Arc::new(std::sync::Mutex::new(0));
+    let listening = Arc::clone(&told);
+    let notice = move |_: &Unused| *listening.lock().unwrap() += 1;
+    let launcher = DaemonLauncher::new(stage.place.clone(), String::new(), Box::new(notice));
+    let start = stage.start(&[("LONG", &long)]);
+    assert!(launcher.launch(&start).await.is_none());
+    assert_eq!(*told.lock().unwrap(), 1);
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn a_command_that_sends_no_more_than_half_of_its_request_is_cut_off() {
+    let stage = Stage::new();
+    tokio::time::pause();
+    let mut stream = tokio::net::UnixStream::connect(stage.place.socket())
+        .await
+        .unwrap();
+    stream.write_all(b"m\x10\0\0\0{\"request\"").await.unwrap();
+    let mut rest = Vec::new();
+    // Time passes as soon as nobody has anything to do.
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.starts_with(b"m"), "{rest:?}");
+    tokio::time::resume();
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_read_costs_its_own_command_alone() {
+    let stage = Stage::new();
+    let mut start = stage.start(&[]);
+    start.args = vec!["-c".to_owned(), "import time; time.sleep(60)".to_owned()];
+    let mut command = stage.command_with(&start).await;
+    let mut writer = command.writer.take().unwrap();
+    let flood = tokio::spawn(async move {
+        let line = format!(
+            "{{\"id\":1,\"method\":\"x\",\"params\":\"{}\"}}\n",
+            "x".repeat(60_000)
+        );
+        while writer.write_all(line.as_bytes()).await.is_ok() {}
+    });
+    let mut other = stage.command().await;
+    other.begin().await;
+    other.call("call").await;
+    other.end().await;
+    // The flood has come to a stop: what waits is bounded.
+    assert!(!flood.is_finished());
+    flood.abort();
+    assert!(flood.await.unwrap_err().is_cancelled());
+    assert_ne!(command.end().await, Exit::Code(0));
     stage.stop().await;
 }

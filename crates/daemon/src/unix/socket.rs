@@ -28,13 +28,21 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> DaemonError {
     move |source| DaemonError::File { path, source }
 }
 
+/// Returns true if there is nothing of that path, whatever stands in its way.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
 /// Checks that no other user can enter the folder, or put another one in its place. Returns false if there is
 /// none.
 fn check_folder(folder: &Path) -> Result<bool, DaemonError> {
     // Not followed: a link could lead into a folder of somebody else.
     let metadata = match fs::symlink_metadata(folder) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if is_missing(&error) => return Ok(false),
         Err(error) => return Err(failed(folder)(error)),
     };
     if !metadata.is_dir() {
