@@ -15,7 +15,7 @@ use crate::report::{Failure, Report};
 use crate::values;
 
 /// Options of every command that uses servers.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Connection {
     /// Start this command as the server. It is split into words like a shell does, but run without one.
     #[arg(long, value_name = "CMD ARGS")]
@@ -128,7 +128,7 @@ impl Connection {
 }
 
 /// Options of a server that is reached over HTTP.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Remote {
     /// Connect to the server at this URL.
     #[arg(long, value_name = "URL", conflicts_with = "stdio")]
@@ -138,7 +138,7 @@ pub(crate) struct Remote {
     #[arg(short = 'H', long, value_name = "NAME: VALUE", requires = "url")]
     pub(crate) header: Vec<String>,
     /// Transport to try first; `http` falls back to `sse` for servers that support nothing else.
-    #[arg(short = 't', long, value_enum, default_value_t = Transport::Http, requires = "url")]
+    #[arg(short = 't', long, value_enum, default_value_t, requires = "url")]
     pub(crate) transport: Transport,
     /// Treat streamed responses as errors.
     #[arg(long, requires = "url")]
@@ -152,17 +152,18 @@ pub(crate) struct Remote {
 }
 
 /// The HTTP transports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Transport {
     /// Streamable HTTP, then HTTP+SSE if the server has only that.
     #[value(aliases = ["streamable-http", "streamable_http", "streamableHttp"])]
+    #[default]
     Http,
     /// HTTP+SSE of 2024-11-05.
     Sse,
 }
 
 /// The caller that a command acts as.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Acting {
     /// Act as this agent, with the permissions that your own config file grants it.
     #[arg(long = "as", id = "as", value_name = "AGENT")]

@@ -3,7 +3,6 @@
 //! stdout carries protocol messages alone, and everything for people goes to stderr. The gateway is a
 //! library: this module reads the options, words what it tells, and ends it in good order.
 
-use std::ffi::OsString;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,7 +11,6 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use clap::{Args as _, FromArgMatches as _};
 use switchboard::catalog::ExposedNames;
 use switchboard::config::{Config, Entry, ProfileSection};
 use switchboard::host::{HostBuilder, KeptDefinitions};
@@ -49,10 +47,7 @@ pub(crate) fn run(args: &Serve) -> Exit {
     let outer = Environment::of_process();
     // Servers are one level deeper, so that a gateway among them notices.
     let environment = outer.clone().deeper();
-    let connection = match connection(args) {
-        Ok(connection) => connection,
-        Err(report) => return Screen::plain(false).fail(&report),
-    };
+    let connection = connection(args);
     let screen = Screen::new(&connection, &environment);
     // A gateway among its own servers would start itself without end.
     if outer.depth() > 0 {
@@ -103,30 +98,16 @@ fn listens(args: &Serve) -> bool {
 }
 
 /// Makes the options of the connection to servers that `serve` has too.
-fn connection(args: &Serve) -> Result<Connection, Failure> {
-    let mut words: Vec<OsString> = Vec::new();
-    let mut add = |option: &str, value: OsString| words.extend([option.into(), value]);
-    if let Some(config) = &args.config {
-        add("--config", config.clone().into());
+fn connection(args: &Serve) -> Connection {
+    Connection {
+        config: args.config.clone(),
+        trust: args.trust.clone(),
+        timeout: args.timeout,
+        events: args.events.clone(),
+        quiet: args.quiet,
+        verbose: args.verbose,
+        ..Connection::default()
     }
-    for fingerprint in &args.trust {
-        add("--trust", fingerprint.to_string().into());
-    }
-    if let Some(timeout) = args.timeout {
-        add("--timeout", format!("{}ms", timeout.as_millis()).into());
-    }
-    if let Some(events) = &args.events {
-        add("--events", events.clone().into());
-    }
-    for (is_set, option) in [(args.quiet, "--quiet"), (args.verbose, "--verbose")] {
-        if is_set {
-            words.push(option.into());
-        }
-    }
-    let command = clap::Command::new("serve").no_binary_name(true);
-    let matches = Connection::augment_args(command).try_get_matches_from(words);
-    let connection = matches.and_then(|matches| Connection::from_arg_matches(&matches));
-    connection.map_err(|error| Report::usage(error.to_string()))
 }
 
 /// Adds what a gateway needs to the host: names without a prefix, kept definitions, the usual agent.
