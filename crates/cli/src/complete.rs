@@ -105,6 +105,7 @@ fn name_kind(verb: &str, argument: &str) -> Option<NameKind> {
         ("import", "source" | "from") | ("export", "to") => Some(NameKind::Client),
         // New names, or names in another client's files.
         ("add" | "import" | "install", _) => None,
+        ("token add" | "token revoke" | "token rotate", _) => None,
         ("read" | "watch", "resource") => Some(NameKind::Resource),
         (_, "server" | "resource") => Some(NameKind::Server),
         (_, "tool") | ("policy why", "target") => Some(NameKind::Tool),

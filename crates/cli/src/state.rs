@@ -45,6 +45,11 @@ pub(crate) fn gateway_token(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("gateway-token"))
 }
 
+/// Returns the folder with the named tokens that clients of `serve` may have.
+pub(crate) fn gateway_tokens(host: &Environment) -> Option<PathBuf> {
+    Some(state(host)?.join("gateway-tokens"))
+}
+
 /// Returns the folder with the last definitions of servers.
 pub(crate) fn definitions(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("definitions"))

@@ -1,7 +1,7 @@
 //! The command line: [`Cli`] and its commands.
 //!
 //! The options that all commands with servers share are in `connection`; those of each command are grouped by
-//! topic: `servers` for commands that use servers, `serve` and `install` for the gateway, `files` for config files and approvals, `login` for logins,
+//! topic: `servers` for commands that use servers, `serve`, `token` and `install` for the gateway, `files` for config files and approvals, `login` for logins,
 //! `policy` for agents and pinned definitions, `program` for this program itself.
 
 mod connection;
@@ -13,6 +13,7 @@ mod policy;
 mod program;
 mod serve;
 mod servers;
+mod token;
 
 use clap::{Parser, Subcommand};
 
@@ -34,6 +35,7 @@ pub(crate) use serve::Serve;
 pub(crate) use servers::{
     Call, Context, Doctor, List, Logs, Output, Prompt, Read, Repl, ShowTool, Tools, Watch,
 };
+pub(crate) use token::{TokenAdd, TokenArgs, TokenVerb};
 
 /// Commands for a first try.
 pub(crate) const EXAMPLES: &str = "\
@@ -91,6 +93,8 @@ pub(crate) enum Command {
     Watch(Watch),
     /// Offer all servers to clients as one, over stdio or HTTP.
     Serve(Box<Serve>),
+    /// Make, list, rotate and revoke tokens of clients of the gateway.
+    Token(TokenArgs),
     /// Put the gateway into another client's config file.
     Install(Install),
     /// Keep servers running between commands.

@@ -28,6 +28,7 @@ pub(crate) mod resources;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod test_server;
+mod token;
 pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod trust;
@@ -68,6 +69,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Disable(args) => edit::toggle(args, Switch::Off),
         Command::Import(args) => import::run(args),
         Command::Install(args) => install::run(args),
+        Command::Token(args) => token::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Config(args) => config::run(args),
         Command::Policy(args) => policy::run(args),

@@ -19,7 +19,7 @@ use switchboard::spec::ServerName;
 use switchboard::transport::Environment;
 use switchboard_gateway::caller::DEFAULT_AGENT;
 use switchboard_gateway::http::{
-    HttpAuth, HttpListener, HttpOptions, HttpService, TlsFiles, TokenFile,
+    HttpAuth, HttpListener, HttpOptions, HttpService, LiveTokens, NamedTokens, TlsFiles, TokenFile,
 };
 use switchboard_gateway::setup::{self, ClientSetup};
 use switchboard_gateway::{
@@ -422,7 +422,8 @@ impl Serving<'_> {
                     .fact("the system says", error.to_string())
             })?;
             let new = file.new_text;
-            (HttpAuth::Token(file.token), Some(TokenPlace { path, new }))
+            let own = HttpAuth::Token(file.token);
+            (self.with_named(own)?, Some(TokenPlace { path, new }))
         };
         let mut options = HttpOptions::with_identity(auth, self.identity.clone());
         options.allow_hosts.clone_from(&args.allow_host);
@@ -436,6 +437,19 @@ impl Serving<'_> {
         }
         let service = self.gateway.http(options).map_err(configuration)?;
         Ok((service, place))
+    }
+
+    /// Takes named tokens too, from the state folder.
+    fn with_named(&self, own: HttpAuth) -> Result<HttpAuth, Failure> {
+        let Some(folder) = state::gateway_tokens(&self.hosting.environment) else {
+            return Ok(own);
+        };
+        let named = LiveTokens::new(NamedTokens::at(folder));
+        // A person who has made tokens learns now that none of them counts.
+        named
+            .check()
+            .map_err(|error| super::token::failure(&error))?;
+        Ok(HttpAuth::Any(vec![own, HttpAuth::Named(named)]))
     }
 
     fn tell_start(&self, addresses: &[SocketAddr], token: Option<&TokenPlace>) {

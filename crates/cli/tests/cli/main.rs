@@ -118,6 +118,8 @@ mod stopped;
 mod table_verbs;
 #[cfg(unix)]
 mod talking;
+#[cfg(target_os = "linux")]
+mod token_verb;
 #[cfg(unix)]
 mod tool_verb;
 #[cfg(unix)]

@@ -366,7 +366,7 @@ fn a_config_file_that_cannot_be_read_serves_nothing() {
 }
 
 /// A gateway over HTTP that has told where it serves.
-fn serve_http(home: &Home, args: &[&str]) -> (Gateway, String) {
+pub(crate) fn serve_http(home: &Home, args: &[&str]) -> (Gateway, String) {
     let mut gateway = serve(home, &[&["--http", "0"], args].concat());
     let stderr = gateway.child.stderr.take().unwrap();
     let mut stderr = BufReader::new(stderr);
@@ -380,7 +380,7 @@ fn serve_http(home: &Home, args: &[&str]) -> (Gateway, String) {
 }
 
 /// Posts a message and returns the head and body of the answer.
-fn post(told: &str, token: Option<&str>, message: &Value) -> String {
+pub(crate) fn post(told: &str, token: Option<&str>, message: &Value) -> String {
     let url = told.split("serving at http://").nth(1).unwrap();
     let address = url.split('/').next().unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();
@@ -399,7 +399,7 @@ fn post(told: &str, token: Option<&str>, message: &Value) -> String {
     answer
 }
 
-fn hello() -> Value {
+pub(crate) fn hello() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},

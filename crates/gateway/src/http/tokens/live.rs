@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use switchboard::policy::{Caller, CallerId};
 
-use super::digest::Digest;
 use super::error::NamedTokenError;
 use super::record::NamedToken;
 use super::store::NamedTokens;
 use crate::caller::ClientIdentity;
+use crate::http::digest::Digest;
 use crate::validity::Validity;
 
 /// Time between two looks at the file, while clients are there.

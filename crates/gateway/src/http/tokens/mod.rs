@@ -5,13 +5,14 @@
 //! compares with ([`LiveTokens`]): it reads the file again when it has changed, so that a token that was
 //! added, revoked or rotated counts at once. `error` says what went wrong.
 
-mod digest;
 mod error;
+mod expiry;
 mod live;
 mod record;
 mod store;
 
 pub use error::NamedTokenError;
+pub use expiry::parse_expiry;
 pub use live::LiveTokens;
 pub use record::{NamedToken, NewToken};
 pub use store::NamedTokens;

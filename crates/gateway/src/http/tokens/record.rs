@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use switchboard::policy::{AgentPolicy, Caller, CallerId, Grants, Level};
 use switchboard::private_store::{from_seconds, to_seconds};
 
-use super::digest::Digest;
 use super::error::NamedTokenError;
+use crate::http::digest::Digest;
 
 /// Longest name.
 const NAME_BYTES: usize = 64;

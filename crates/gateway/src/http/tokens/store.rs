@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use switchboard::private_store::{Held, PrivateStore, StoreError, document};
 
-use super::digest::Digest;
 use super::error::NamedTokenError;
 use super::record::{NamedToken, NewToken, Written, whole_seconds};
 use crate::http::auth::Token;
+use crate::http::digest::Digest;
 
 /// The file in its folder.
 const FILE: &str = "tokens.json";

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 
 /// The SHA-256 of a token. The texts have 256 random bits, so that nothing slower is needed.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Digest([u8; SHA256_OUTPUT_LEN]);
 
 impl Digest {
