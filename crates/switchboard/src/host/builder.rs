@@ -8,20 +8,20 @@ use std::sync::Arc;
 use serde_json::Value;
 use switchboard_wire::{ClientCapabilities, ElicitResult, Implementation, LogLevel, Tool};
 
+#[cfg(feature = "config")]
+use super::agents;
 use super::description::Description;
 use super::eras::Eras;
 use super::kept::KeptDefinitions;
 use super::member::{Described, Member, Source};
 #[cfg(feature = "config")]
-use super::reconcile::{self, FileState};
+use super::reconcile::{self, FileSections, FileSettings, FileState};
 use super::{AccessOptions, Host, HostLimits, Options, Own};
-#[cfg(feature = "config")]
-use super::{agents, sections};
 #[cfg(feature = "auth")]
 use crate::auth::TokenStore;
 use crate::catalog::ExposedNames;
 #[cfg(feature = "config")]
-use crate::config::{Config, LimitsSection, NetworkSection, Problem, ReadOptions};
+use crate::config::{Config, Problem, ReadOptions};
 use crate::error::{Context, Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
@@ -81,9 +81,9 @@ pub struct HostBuilder {
     /// The problems of config files.
     #[cfg(feature = "config")]
     problems: Vec<Problem>,
-    /// The limits and network sections of the person's own file.
+    /// What the person's own file says of all servers.
     #[cfg(feature = "config")]
-    sections: Option<(LimitsSection, NetworkSection)>,
+    sections: Option<FileSections>,
     /// The options for reading config files.
     #[cfg(feature = "config")]
     pub(super) read_options: ReadOptions,
@@ -324,7 +324,7 @@ impl HostBuilder {
 
     /// Sets the store of server approvals. Without it they last as long as the host.
     pub fn trust(mut self, store: Store) -> Self {
-        self.options.store = store;
+        self.options.store = Arc::new(store);
         self
     }
 
@@ -545,10 +545,7 @@ impl HostBuilder {
         if let (false, (Some(mode), _)) = (self.own.pins, agents::pin_mode(config)) {
             self.access.pin_mode = mode;
         }
-        if let (false, (Some(bind), _)) = (self.own.bind, agents::approval_bind(config)) {
-            self.options.bind = bind;
-        }
-        self.sections = Some((config.limits().clone(), config.network().clone()));
+        self.sections = Some(FileSections::of(config));
         self
     }
 
@@ -562,22 +559,31 @@ impl HostBuilder {
             return Err(error);
         }
         // The environment first: sections of files refer to it.
-        let this = self.with_environment();
-        #[cfg(feature = "config")]
-        let this = this.with_sections();
-        let mut this = this;
+        let mut this = self.with_environment();
         let operator = SharedOperator::new(this.operator);
         this.options.handlers.operator = Some(operator.clone());
         this.access.operator = operator.clone();
         this.options.operator = operator;
+        #[cfg(feature = "config")]
+        let settings = {
+            let sections = this.sections.unwrap_or_default();
+            let settings = FileSettings::new(this.options, this.own, sections);
+            // This comes last: only now are the environment and the program's own settings known.
+            this.options = settings.options();
+            settings
+        };
         // An unclear section allows nothing, unless the program sets the policy.
-        if this.own.policy || !this.own.unclear_access {
+        #[cfg(feature = "config")]
+        let (has_policy, is_unclear) = (settings.own().policy, settings.own().unclear_access);
+        #[cfg(not(feature = "config"))]
+        let (has_policy, is_unclear) = (this.own.policy, this.own.unclear_access);
+        if has_policy || !is_unclear {
             for (id, agent) in this.default_agents.clone() {
                 this.access.policy = this.access.policy.or_agent(id, agent);
             }
         }
         #[cfg(feature = "config")]
-        let files = FileState::new(this.own, this.default_agents, this.problems);
+        let files = FileState::new(settings, this.default_agents, this.problems);
         let mut members = BTreeMap::new();
         for (name, origin, source) in this.sources {
             let member = Member::new(name.clone(), origin, source, &this.options.environment);
@@ -600,16 +606,5 @@ impl HostBuilder {
             return self;
         }
         self.environment(&Environment::of_process())
-    }
-
-    /// Applies the limits and network sections of the person's own file. This comes last: only now
-    /// are the environment and the program's own settings known.
-    #[cfg(feature = "config")]
-    fn with_sections(mut self) -> Self {
-        if let Some((limits, network)) = self.sections.take() {
-            sections::bounds(limits, &self.own, &mut self.options);
-            sections::network(network, &self.own, &mut self.options);
-        }
-        self
     }
 }

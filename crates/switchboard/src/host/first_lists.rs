@@ -19,7 +19,8 @@ use crate::spec::ServerName;
 impl HostInner {
     /// Publishes what was kept of a server in an earlier run, if it may be listed as it is now.
     pub(super) fn publish_kept(&self, member: &Member) {
-        let (Some(store), Some(settings)) = (&self.registry.options.kept, member.settings()) else {
+        let (Some(store), Some(settings)) = (&self.registry.options().kept, member.settings())
+        else {
             return;
         };
         if member.is_disabled() {

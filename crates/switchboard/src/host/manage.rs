@@ -247,7 +247,7 @@ impl Host {
         })?;
         let (name, origin) = (spec.name.clone(), spec.origin.clone());
         let source = Source::Spec(Box::new(spec));
-        let environment = &self.0.registry.options.environment;
+        let environment = &self.0.registry.options().environment;
         Ok(Member::new(name, origin, source, environment))
     }
 
@@ -404,7 +404,7 @@ impl Host {
         if let (Some(session), true, None) = (
             live,
             member.roots.is_declared(),
-            self.0.registry.options.respond.as_ref(),
+            self.0.registry.options().respond.as_ref(),
         ) {
             session.roots_changed();
         }
@@ -482,7 +482,7 @@ impl Host {
     /// # Errors
     /// Fails if the file cannot be written. Nothing depends on it.
     pub fn save_eras(&self) -> Result<(), StoreError> {
-        self.0.registry.options.eras.save()
+        self.0.registry.options().eras.save()
     }
 
     /// Subscribes to the output of all servers besides their answers, from now on: lines on stderr,

@@ -410,7 +410,9 @@ fn unknown(what: &'static str, name: &str, names: Vec<String>) -> Error {
     })
 }
 
-/// The program's settings for the servers of a host, their connections and their lists.
+/// The settings for the servers of a host, their connections and their lists: those of the program, and
+/// what config files say.
+#[derive(Clone)]
 struct Options {
     environment: Arc<Environment>,
     /// The file whose section `agents` sets the policy.
@@ -443,7 +445,7 @@ struct Options {
     eras: Eras,
     /// Definitions of earlier runs.
     kept: Option<KeptDefinitions>,
-    store: Store,
+    store: Arc<Store>,
     bind: Bind,
     tap: Option<Tap>,
     secrets: Redactor,
@@ -518,7 +520,7 @@ impl Default for Options {
             launcher: None,
             eras: Eras::in_memory(),
             kept: None,
-            store: Store::in_memory(),
+            store: Arc::new(Store::in_memory()),
             bind: Bind::default(),
             tap: None,
             secrets: Redactor::new(),

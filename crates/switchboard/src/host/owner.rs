@@ -122,7 +122,7 @@ impl Host {
             let missing = MissingPolicy {
                 agent: caller.id().clone(),
                 known: known.collect(),
-                file: self.0.registry.options.policy_file.clone(),
+                file: self.0.registry.options().policy_file.clone(),
             };
             return Err(HostError::NoPolicy(Box::new(missing)).into());
         }

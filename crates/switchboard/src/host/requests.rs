@@ -102,7 +102,12 @@ impl View {
     /// Does the same with some of [`View::resources`]: those of one server, or those that a person picked.
     pub async fn context_of(&self, entries: &[Arc<ResourceEntry>], budget: u64) -> Reading {
         let resources: Vec<_> = entries.iter().map(|entry| entry.resource()).collect();
-        let most_in_vain = self.host.registry.options.host_limits.unused_context_bytes;
+        let most_in_vain = self
+            .host
+            .registry
+            .options()
+            .host_limits
+            .unused_context_bytes;
         let (mut reading, mut room) = (Reading::default(), Room::new(budget, most_in_vain));
         let mut silent = Vec::new();
         for (at, for_people) in rank(&resources) {
@@ -364,7 +369,7 @@ impl View {
         let completed = lease.server().complete(params, options);
         let result = host.calls.request(attempt, subject, completed).await?;
         let completion = result.completion();
-        let most = host.registry.options.host_limits.completions;
+        let most = host.registry.options().host_limits.completions;
         let sent = completion.values();
         Ok(Completions {
             values: sent.iter().take(most).cloned().collect(),

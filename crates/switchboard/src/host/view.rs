@@ -279,7 +279,7 @@ impl View {
     fn named_item(&self, name: &str) -> Option<(Arc<Member>, Arc<str>)> {
         let (server, own_name) = match name.split_once('/') {
             Some(pair) => pair,
-            None => match self.host.registry.options.exposed_names {
+            None => match self.host.registry.options().exposed_names {
                 Some(names) => split_as(name, NameForm::of(NameStyle::Double, Some(names))).ok()?,
                 None => split_exposed(name).ok()?,
             },

@@ -57,7 +57,7 @@ pub(super) struct Access {
     audiences: RwLock<FxHashMap<ServerName, Audience>>,
     approvals: Approvals,
     pins: Pins,
-    pin_mode: Mode,
+    pin_mode: RwLock<Mode>,
     /// Predicates over the tools of all servers, for everyone.
     filters: Vec<ToolPredicate>,
     operator: SharedOperator,
@@ -77,7 +77,7 @@ impl Access {
             audiences: RwLock::default(),
             approvals: options.approvals,
             pins: options.pins,
-            pin_mode: options.pin_mode,
+            pin_mode: RwLock::new(options.pin_mode),
             filters: options.filters,
             operator: options.operator,
             asking,
@@ -101,7 +101,17 @@ impl Access {
 
     /// Returns the mode for definitions that have changed since they were approved.
     pub(super) fn pin_mode(&self) -> Mode {
-        self.pin_mode
+        *self.pin_mode.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes that mode. Prepared calls have to look again afterwards.
+    #[cfg(feature = "config")]
+    pub(super) fn set_pin_mode(&self, mode: Mode) {
+        let mut current = self
+            .pin_mode
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *current = mode;
     }
 
     /// Decides about a request by the rules alone.

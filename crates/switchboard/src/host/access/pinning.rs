@@ -36,7 +36,7 @@ impl Access {
     /// can be called without asking, reading or waiting. It holds until the member changes.
     pub(in crate::host) fn is_cleared(&self, member: &Member, entry: &Arc<ToolEntry>) -> bool {
         // `Warn` reports drifts at each call, and `Off` has no baseline to compare with.
-        if !matches!(self.pin_mode, Mode::Ask | Mode::Block) {
+        if !matches!(self.pin_mode(), Mode::Ask | Mode::Block) {
             return false;
         }
         let Some(part) = self.part(member) else {
@@ -79,7 +79,7 @@ impl Access {
         member: &Member,
         standing: impl Fn(&Pinned) -> Standing,
     ) -> bool {
-        if matches!(self.pin_mode, Mode::Off | Mode::Warn) {
+        if matches!(self.pin_mode(), Mode::Off | Mode::Warn) {
             return true;
         }
         if member.is_offline() || member.is_local() {
@@ -131,7 +131,7 @@ impl Access {
         if self.is_as_approved(member, entry) {
             return true;
         }
-        if self.pin_mode != Mode::Ask {
+        if self.pin_mode() != Mode::Ask {
             return false;
         }
         // One question at a time, and the second of two that are alike is not asked.
@@ -280,7 +280,7 @@ impl Access {
 
     /// Returns true if what a server offers has to be pinned before agents can use it, and is not.
     pub(in crate::host) fn lacks_baseline(&self, member: &Member) -> bool {
-        let is_wanted = match self.pin_mode {
+        let is_wanted = match self.pin_mode() {
             Mode::Off => false,
             Mode::Ask | Mode::Block | Mode::Warn => self.policy().has_agents(),
         };
@@ -296,7 +296,7 @@ impl Access {
     /// Returns true if a tool that a caller may use is withheld because it has changed. If the
     /// person can be asked, the question comes when the tool is called instead.
     pub(in crate::host) fn is_quarantined(&self, member: &Member, entry: &ToolEntry) -> bool {
-        self.pin_mode == Mode::Block
+        self.pin_mode() == Mode::Block
             && self.pinned(member).is_some()
             && !self.is_as_approved(member, entry)
     }

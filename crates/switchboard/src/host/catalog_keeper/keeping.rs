@@ -40,7 +40,7 @@ impl CatalogKeeper {
 
     /// Begins to write what a connected server offers, unless that is what was written last.
     pub(super) fn write_kept(&self, member: &Arc<Member>) -> Option<JoinHandle<()>> {
-        let store = self.options.kept.clone()?;
+        let store = self.options().kept.clone()?;
         let part = self.part(member)?;
         // A list that could not be read may be empty for that reason alone.
         let lacks_lists = member
@@ -88,7 +88,7 @@ impl Connection {
     /// after a while. Never returns.
     pub(super) async fn keep(&self, keeper: &Weak<CatalogKeeper>) {
         let store = keeper.upgrade();
-        let store = store.and_then(|keeper| keeper.options.kept.clone());
+        let store = store.and_then(|keeper| keeper.options().kept.clone());
         let Some(store) = store else {
             return std::future::pending().await;
         };

@@ -85,8 +85,8 @@ impl CatalogKeeper {
         // The server's own word goes first, within our limit; a server without one is only kept if
         // the entry says so.
         let age = match (ttl, keeps) {
-            (Some(ttl), _) => ttl.min(self.options.limits.ttl),
-            (None, true) => self.options.host_limits.list_age,
+            (Some(ttl), _) => ttl.min(self.options().limits.ttl),
+            (None, true) => self.options().host_limits.list_age,
             (None, false) => return false,
         };
         at.elapsed() < age

@@ -18,7 +18,7 @@ mod refresh;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use switchboard_wire::LogLevel;
@@ -50,7 +50,7 @@ pub(super) struct Stopped;
 pub(super) struct CatalogKeeper {
     catalog: watch::Sender<Catalog>,
     events: EventSender,
-    options: ListOptions,
+    options: RwLock<Arc<ListOptions>>,
     /// Cancelled when connections are not followed any more.
     stop: CancellationToken,
     tasks: TaskTracker,
@@ -70,23 +70,41 @@ struct ListOptions {
     client_levels: ClientLevels,
 }
 
+impl ListOptions {
+    fn of(options: &Options) -> Self {
+        Self {
+            limits: options.limits.clone(),
+            host_limits: options.host_limits.clone(),
+            name_style: options.name_style,
+            exposed_names: options.exposed_names,
+            kept: options.kept.clone(),
+            log_level: options.log_level,
+            client_levels: options.client_levels.clone(),
+        }
+    }
+}
+
 impl CatalogKeeper {
     pub(super) fn new(options: &Options, events: EventSender) -> Self {
         Self {
             catalog: watch::Sender::new(Catalog::default()),
             events,
-            options: ListOptions {
-                limits: options.limits.clone(),
-                host_limits: options.host_limits.clone(),
-                name_style: options.name_style,
-                exposed_names: options.exposed_names,
-                kept: options.kept.clone(),
-                log_level: options.log_level,
-                client_levels: options.client_levels.clone(),
-            },
+            options: RwLock::new(Arc::new(ListOptions::of(options))),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
+    }
+
+    fn options(&self) -> Arc<ListOptions> {
+        let options = self.options.read();
+        Arc::clone(&options.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sets the limits of lists that are read from now on.
+    #[cfg(feature = "config")]
+    pub(super) fn set_options(&self, options: &Options) {
+        let mut current = self.options.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(ListOptions::of(options));
     }
 
     /// The newest snapshot.
@@ -225,14 +243,14 @@ impl CatalogKeeper {
     /// Begins the part of a server with those settings.
     fn builder(&self, member: &Member, settings: Option<&Settings>) -> catalog::Builder {
         let limits = catalog::CatalogLimits {
-            items: self.options.limits.items,
+            items: self.options().limits.items,
             ..catalog::CatalogLimits::default()
         };
         let style = settings.and_then(|settings| settings.name_style);
         let builder = ServerCatalog::builder(member.name.clone())
             .limits(limits)
-            .style(style.unwrap_or(self.options.name_style))
-            .names(self.options.exposed_names);
+            .style(style.unwrap_or(self.options().name_style))
+            .names(self.options().exposed_names);
         match settings {
             Some(settings) => builder.filter(&settings.tools),
             None => builder,
@@ -301,7 +319,7 @@ impl CatalogKeeper {
         if changes.is_empty() {
             return;
         }
-        let most = self.options.host_limits.changes;
+        let most = self.options().host_limits.changes;
         self.events.emit(|| {
             let lines = changes.iter().take(most).map(line);
             let mut lines: Vec<String> = lines.map(|line| member.redact(&line)).collect();

@@ -70,7 +70,7 @@ impl Connection {
     /// the end, which says more than that the connection is gone.
     async fn closed(&self, keeper: &Weak<CatalogKeeper>) -> Arc<CloseReason> {
         let reason = self.session.closed().await;
-        if let Some(most) = keeper.upgrade().map(|it| it.options.host_limits.unrest) {
+        if let Some(most) = keeper.upgrade().map(|it| it.options().host_limits.unrest) {
             drop(timeout(most, self.member.listing.caught_up()).await);
         }
         reason
@@ -99,7 +99,7 @@ impl Connection {
     async fn keep_fresh(&self, keeper: &Weak<CatalogKeeper>) {
         let (limits, levels) = match keeper.upgrade() {
             Some(keeper) => {
-                let options = &keeper.options;
+                let options = keeper.options();
                 (
                     options.host_limits.clone(),
                     options.client_levels.subscribe(),
@@ -224,7 +224,7 @@ impl Connection {
         let usual = || {
             let is_modern = session.negotiated().era() == Era::Modern;
             let keeper = keeper.upgrade().filter(|_| is_modern)?;
-            keeper.options.log_level
+            keeper.options().log_level
         };
         let Some(level) = member.listing.log_level().or_else(usual) else {
             return;

@@ -137,9 +137,9 @@ impl Host {
             options,
             own: Mutex::default(),
             level: watch::Sender::new(None),
-            levels: registry.options.client_levels.clone(),
+            levels: registry.options().client_levels.clone(),
             permits: registry.client_permits(),
-            most_of_all: registry.options.host_limits.client_connections,
+            most_of_all: registry.options().host_limits.client_connections,
             closed: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }))

@@ -130,7 +130,7 @@ impl OwnConnection {
         let supervision = Supervision {
             connection: Arc::clone(&this),
             client: Arc::downgrade(client),
-            limits: registry.options.host_limits.clone(),
+            limits: registry.options().host_limits.clone(),
             level: client.level.subscribe(),
             idle: client.options.limits.idle,
             events: registry.events().clone(),

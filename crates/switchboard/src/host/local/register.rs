@@ -74,7 +74,7 @@ impl HostInner {
             let Some(member) = self.registry.member(server) else {
                 let tools = LocalTools::of(tool.clone());
                 let source = Source::Local(tools.clone());
-                let environment = &self.registry.options.environment;
+                let environment = &self.registry.options().environment;
                 let member = Member::new(server.clone(), Origin::program(), source, environment);
                 match self.registry.add(member, |_| ()) {
                     Ok(member) => return Ok((member, tools)),

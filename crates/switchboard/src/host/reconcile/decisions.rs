@@ -20,7 +20,7 @@ impl Host {
         if approved.is_empty() {
             return;
         }
-        let options = Arc::clone(&registry.options);
+        let options = registry.options();
         let listed = tokio::task::spawn_blocking(move || options.store.list());
         // Without a store that can be read nothing is approved.
         let listed = listed.await.ok().and_then(Result::ok).unwrap_or_default();

@@ -10,6 +10,10 @@
 
 mod decisions;
 #[cfg(test)]
+#[cfg(unix)]
+mod random_tests;
+mod settings;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
@@ -18,11 +22,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Mutex as Turn;
 
 use super::member::{Described, Member, Source};
-use super::{Host, Own, agents};
+use super::{Host, agents};
 use crate::config::{Config, Entry, Problem};
 use crate::error::{Error, HostError};
 use crate::policy::{AgentPolicy, CallerId, Policy};
 use crate::spec::{Origin, ServerName};
+use settings::Affected;
+pub(super) use settings::{FileSections, FileSettings};
 
 /// What [`Host::reconcile`] changed, each by name.
 #[derive(Debug, Default)]
@@ -61,8 +67,7 @@ impl Reconciled {
 
 /// What the host keeps of its config files.
 pub(super) struct FileState {
-    /// The settings that the program makes itself.
-    own: Own,
+    settings: Mutex<FileSettings>,
     /// What agents may do of whom nothing else says so.
     default_agents: Vec<(CallerId, AgentPolicy)>,
     problems: Mutex<Arc<[Problem]>>,
@@ -72,12 +77,12 @@ pub(super) struct FileState {
 
 impl FileState {
     pub(super) fn new(
-        own: Own,
+        settings: FileSettings,
         default_agents: Vec<(CallerId, AgentPolicy)>,
         problems: Vec<Problem>,
     ) -> Self {
         Self {
-            own,
+            settings: Mutex::new(settings),
             default_agents,
             problems: Mutex::new(problems.into()),
             turn: Turn::default(),
@@ -88,13 +93,17 @@ impl FileState {
         Arc::clone(&self.lock())
     }
 
+    fn settings(&self) -> MutexGuard<'_, FileSettings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Arc<[Problem]>> {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The policy that files describe; `None` if the program has set one.
     fn policy(&self, config: &Config) -> Option<Policy> {
-        if self.own.policy {
+        if self.settings().own().policy {
             return None;
         }
         let mut policy = agents::policy(config).0;
@@ -116,8 +125,7 @@ impl Host {
     /// anew by its next use, and a new one by its first. What the files say of agents counts at once. As
     /// for [`HostBuilder::config`](super::HostBuilder::config), settings that the program makes itself
     /// stay, and so do servers that it has added. Approvals that other processes have given or revoked
-    /// meanwhile count too: a server whose approval is gone ends at once. The sections `limits` and `network` count for hosts
-    /// that are built later.
+    /// meanwhile count too: a server whose approval is gone ends at once.
     ///
     /// A file that cannot be read has no entries in `config`: look at [`Config::file_errors`] first, and
     /// keep what there is until the file is right again.
@@ -147,7 +155,8 @@ impl Host {
         // 2. Approvals: a server whose approval is gone has no time to finish anything.
         let mut done = Reconciled::default();
         self.end_revoked(&mut done).await;
-        // 3. The servers, one after the other.
+        // 3. What the files say of all servers, and the servers, one after the other.
+        let affected = self.take_settings(config);
         let described = described(config).into_iter();
         let mut described: BTreeMap<ServerName, Described> =
             described.map(|it| (it.0.clone(), it)).collect();
@@ -159,7 +168,7 @@ impl Host {
                 }
                 continue;
             }
-            self.settle(&member, new, &mut done);
+            self.settle(&member, new, affected, &mut done);
         }
         for (name, origin, source) in described.into_values() {
             let member = self.member_at(name, origin, source);
@@ -180,7 +189,13 @@ impl Host {
     }
 
     /// Makes a server of a file what its entry says now, if there is one.
-    fn settle(&self, member: &Arc<Member>, new: Option<Described>, done: &mut Reconciled) {
+    fn settle(
+        &self,
+        member: &Arc<Member>,
+        new: Option<Described>,
+        affected: Affected,
+        done: &mut Reconciled,
+    ) {
         let name = member.name.clone();
         let Some((_, origin, source)) = new else {
             if self.succeed(member, None) {
@@ -188,7 +203,7 @@ impl Host {
             }
             return;
         };
-        if member.source.is_same(&source) {
+        if member.source.is_same(&source) && !affected.restarts(member) {
             let moved = member.origin() != origin || member.source.has_other_text(&source);
             if moved && member.ready().is_none() {
                 // Not in use, so nothing is lost: its errors name the new lines.
@@ -222,7 +237,7 @@ impl Host {
     }
 
     fn member_at(&self, name: ServerName, origin: Origin, source: Source) -> Member {
-        let environment = &self.0.registry.options.environment;
+        let environment = &self.0.registry.options().environment;
         Member::new(name, origin, source, environment)
     }
 }
@@ -242,10 +257,12 @@ impl Source {
         }
     }
 
-    /// Returns true if it is an entry that is broken in another way than before.
+    /// Returns true if something about it differs that only its errors and questions name: the lines of
+    /// entries that it hides, or what is wrong with it.
     fn has_other_text(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Broken(one), Self::Broken(other)) => one != other,
+            (Self::Entry(one), Self::Entry(other)) => one.shadows() != other.shadows(),
             _ => false,
         }
     }

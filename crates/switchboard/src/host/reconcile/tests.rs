@@ -108,3 +108,31 @@ async fn the_policy_of_the_program_is_not_replaced() {
         .await;
     assert!(host.agent("planner").is_ok() && host.agent("reader").is_err());
 }
+
+#[tokio::test]
+async fn what_files_say_of_all_servers_starts_those_anew_that_it_is_about() {
+    let servers =
+        r#""mcpServers": {"a": {"command": "sh"}, "b": {"url": "https://example.com/mcp"}}"#;
+    let with = |section: &str| config(&format!("{{{servers}{section}}}"));
+    let host = host(&with(""));
+    for (section, expected) in [
+        ("", &[][..]),
+        (r#", "limits": {"in_flight": 3}"#, &["a", "b"]),
+        (
+            r#", "limits": {"in_flight": 3}, "network": {"proxy": "none"}"#,
+            &["b"],
+        ),
+        (
+            r#", "limits": {"in_flight": 3}, "network": {"proxy": "none"}, "pins": "off""#,
+            &[],
+        ),
+        ("", &["a", "b"]),
+    ] {
+        for member in host.0.registry.members() {
+            host.0.registry.admit(&member).await.unwrap();
+        }
+        let done = host.reconcile(&with(section)).await;
+        assert_eq!(texts(&done.changed), expected, "{section}");
+    }
+    assert_eq!(host.0.registry.options().limits, crate::Limits::default());
+}

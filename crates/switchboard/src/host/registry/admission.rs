@@ -59,7 +59,14 @@ impl Registry {
         if let Some(ready) = member.ready() {
             return Ok(ready);
         }
-        let made = Box::pin(self.prepare(member)).await;
+        let made = loop {
+            let options = self.options();
+            let made = Box::pin(self.prepare(member)).await;
+            // Options that changed meanwhile are for this server too.
+            if Arc::ptr_eq(&options, &self.options()) {
+                break made;
+            }
+        };
         match made.map_err(|error| member.with_context(error)) {
             Ok(ready) => {
                 let ready = member.make_ready(ready);
@@ -87,7 +94,7 @@ impl Registry {
                 // Described by the program itself, so there is nothing to approve and nothing to
                 // fill in.
                 let mut spec = spec.clone();
-                allow_fetch_time(&mut spec, &self.options.limits);
+                allow_fetch_time(&mut spec, &self.options().limits);
                 let endpoint = self.resolve_endpoint(member, &spec)?;
                 Ok(self.connectable(member, endpoint, spec.settings, secrets))
             }
@@ -147,13 +154,13 @@ impl Registry {
         member: &Arc<Member>,
         spec: &ServerSpec,
     ) -> Result<ResolvedEndpoint, Error> {
-        let authorizer = logins::authorizer_for(spec, &self.options)?;
+        let authorizer = logins::authorizer_for(spec, &self.options())?;
         // Observed from the start: the first request may find that a login is needed.
         if let Some(authorizer) = &authorizer {
             authorizer.observe(Arc::new(LoginObserver::new(member, &self.events)));
         }
         Ok(ResolvedEndpoint {
-            connect: transport(spec, &self.options, authorizer.as_ref())?,
+            connect: transport(spec, &self.options(), authorizer.as_ref())?,
             authorizer,
         })
     }
@@ -165,7 +172,7 @@ impl Registry {
         _: &Arc<Member>,
         spec: &ServerSpec,
     ) -> Result<ResolvedEndpoint, Error> {
-        let connect = transport(spec, &self.options, None)?;
+        let connect = transport(spec, &self.options(), None)?;
         Ok(ResolvedEndpoint { connect })
     }
 
@@ -178,7 +185,7 @@ impl Registry {
         }
         // One question at a time, in whatever order servers come to theirs.
         let _turn = self.asking.lock().await;
-        approval_claims::admit(entry, &self.options, self.own_servers()).await
+        approval_claims::admit(entry, &self.options(), self.own_servers()).await
     }
 
     fn connectable(
@@ -189,7 +196,7 @@ impl Registry {
         mut secrets: Redactor,
     ) -> Ready {
         // All secrets are known before the identity is taken: it may contain a URL with a token.
-        secrets.merge(&self.options.secrets);
+        secrets.merge(&self.options().secrets);
         #[cfg(feature = "auth")]
         if let Some(authorizer) = &endpoint.authorizer {
             secrets.follow(authorizer.secrets());
@@ -214,7 +221,7 @@ impl Registry {
             // The server of local tools speaks this era, whatever the program says of others.
             options.protocol = Protocol::Legacy;
         }
-        if let Some(declared) = &self.options.client_capabilities {
+        if let Some(declared) = &self.options().client_capabilities {
             options.respond = Arc::new(SharedQuestions {
                 declared: declared.clone(),
                 host: options.respond,
@@ -224,8 +231,8 @@ impl Registry {
         // Over HTTP the probe costs nothing that is worth a hint.
         if identity.starts_with("stdio:") && options.protocol == Protocol::Auto {
             let server = member.identity();
-            options.era_hint = self.options.eras.recall(&server).map(EraHint::of);
-            observer.remember(&self.options.eras, server);
+            options.era_hint = self.options().eras.recall(&server).map(EraHint::of);
+            observer.remember(&self.options().eras, server);
         }
         let (name, observer) = (member.name.clone(), Box::new(observer));
         // A child of the host's: shutdown ends all servers, and removing one ends only that.
@@ -244,9 +251,12 @@ impl Registry {
 
     /// Wraps the transport so that log listeners and the tap see its traffic.
     fn wrap_with_listeners(&self, connect: Box<dyn Connect>, listener: Listener) -> Connector {
-        let tap = self.options.tap.as_ref();
+        let options = self.options();
         // One for all connections of the server.
-        let spot = tap.map(|tap| tap.spot(&listener.server, &listener.secrets));
+        let spot = options
+            .tap
+            .as_ref()
+            .map(|tap| tap.spot(&listener.server, &listener.secrets));
         let listener = Arc::new(listener);
         let (events, cleanups) = (self.events.clone(), Arc::clone(&self.cleanups));
         let tell = move |link: Link| {
@@ -280,17 +290,17 @@ impl Registry {
     ) -> SessionOptions {
         // What the program sets for all servers wins over what an entry says.
         let mut options = SessionOptions::default()
-            .protocol(self.options.protocol.unwrap_or(settings.protocol))
-            .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
-            .limits(limits(settings, &self.options))
-            .budget(&self.options.budget);
-        if let Some(client) = &self.options.client {
+            .protocol(self.options().protocol.unwrap_or(settings.protocol))
+            .timeouts(self.options().timeouts.unwrap_or(settings.timeouts))
+            .limits(limits(settings, &self.options()))
+            .budget(&self.options().budget);
+        if let Some(client) = &self.options().client {
             options = options.client(client.clone());
         }
-        options.respond = match &self.options.respond {
+        options.respond = match &self.options().respond {
             Some(respond) => Arc::clone(respond),
             None => {
-                let mut handlers = self.options.handlers.clone();
+                let mut handlers = self.options().handlers.clone();
                 handlers.roots = Some(roots.clone());
                 let (events, server) = (self.events.clone(), name.clone());
                 let secrets = Arc::clone(secrets);
@@ -326,7 +336,7 @@ impl Registry {
             // One question at a time, in whatever order servers come to theirs.
             let _turn = self.asking.lock().await;
             let prompt = InputPrompt::new(entry.name().clone(), input);
-            if let Some(answer) = self.options.operator.input(prompt).await {
+            if let Some(answer) = self.options().operator.input(prompt).await {
                 answers.0.insert(id.clone(), answer);
             }
         }
@@ -341,7 +351,8 @@ impl Registry {
         approved: Approved,
         answers: &InputAnswers,
     ) -> Result<ServerSpec, Error> {
-        let expansion = approval_claims::expansion(entry, &self.options);
+        let options = self.options();
+        let expansion = approval_claims::expansion(entry, &options);
         let expansion = expansion.inputs(answers);
         // An entry without an approval reads its file of variables now, at the last moment.
         let spec = match &approved.variables {
@@ -352,9 +363,9 @@ impl Registry {
         let mut spec = spec.map_err(|problem| HostError::Problem(Box::new(problem)))?;
         // The entry's own times first, then those of the files' `limits`, then the defaults.
         let times = &mut spec.settings.timeouts;
-        *times = sections::timeouts(entry, times, &self.options.said);
-        if !sections::says_connect(entry, &self.options.said) {
-            allow_fetch_time(&mut spec, &self.options.limits);
+        *times = sections::timeouts(entry, times, &self.options().said);
+        if !sections::says_connect(entry, &self.options().said) {
+            allow_fetch_time(&mut spec, &self.options().limits);
         }
         if let Endpoint::Process(process) = &mut spec.endpoint {
             // The very file that was approved: PATH may lead elsewhere by now.
@@ -371,9 +382,9 @@ impl Registry {
     /// The secrets that a server is given.
     pub(in crate::host) fn secrets_of(&self, spec: &ServerSpec) -> Redactor {
         let mut known = Redactor::new();
-        secrets::known(spec, &self.options.environment, &mut known);
+        secrets::known(spec, &self.options().environment, &mut known);
         #[cfg(feature = "http")]
-        if let Some(proxy) = &self.options.proxy {
+        if let Some(proxy) = &self.options().proxy {
             secrets::of_proxy(proxy, &mut known);
         }
         known
@@ -384,7 +395,7 @@ impl Registry {
     fn add_references(&self, entry: &Entry, known: &mut Redactor) {
         for reference in entry.references() {
             if let Reference::Variable { name, .. } = reference
-                && let Some(value) = self.options.environment.get(name)
+                && let Some(value) = self.options().environment.get(name)
             {
                 known.add_named(name, value.expose());
             }
@@ -397,7 +408,8 @@ impl Registry {
         if member.roots.folders().is_some() {
             return;
         }
-        let for_all = self.options.handlers.roots.as_ref();
+        let options = self.options();
+        let for_all = options.handlers.roots.as_ref();
         // An entry's roots replace those for all servers; they do not add to them.
         match (settings.roots.as_slice(), for_all.and_then(Roots::folders)) {
             ([], Some(folders)) => member.roots.set(folders),

@@ -72,7 +72,7 @@ pub(super) enum Want {
 
 /// The servers of a host.
 pub(super) struct Registry {
-    pub(super) options: Arc<Options>,
+    options: RwLock<Arc<Options>>,
     members: RwLock<BTreeMap<ServerName, Arc<Member>>>,
     events: EventSender,
     logs: logs::LogSender,
@@ -103,7 +103,7 @@ impl Registry {
         Self {
             logs: logs::LogSender::new(options.host_limits.logs),
             client_permits: permits(options.host_limits.client_connections),
-            options,
+            options: RwLock::new(options),
             members: RwLock::new(members),
             events,
             cleanups: Arc::default(),
@@ -112,6 +112,19 @@ impl Registry {
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
+    }
+
+    /// The options as they are now: config files decide some of them.
+    pub(super) fn options(&self) -> Arc<Options> {
+        let options = self.options.read();
+        Arc::clone(&options.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sets the options of servers that are admitted from now on.
+    #[cfg(feature = "config")]
+    pub(super) fn set_options(&self, options: Arc<Options>) {
+        let mut current = self.options.write().unwrap_or_else(PoisonError::into_inner);
+        *current = options;
     }
 
     /// The server of that name.
@@ -229,7 +242,7 @@ impl Registry {
     #[cfg(feature = "config")]
     pub(super) fn drain_in_background(&self, member: &Arc<Member>) {
         let member = Arc::clone(member);
-        let (closing, most) = (self.closing.clone(), self.options.host_limits.drain);
+        let (closing, most) = (self.closing.clone(), self.options().host_limits.drain);
         drop(self.tasks.spawn(async move {
             tokio::select! {
                 () = member.is_unused() => {}
@@ -260,15 +273,15 @@ impl Registry {
 
     /// Answers for the person.
     #[cfg(feature = "auth")]
-    pub(super) fn operator(&self) -> &crate::talk::SharedOperator {
-        &self.options.operator
+    pub(super) fn operator(&self) -> crate::talk::SharedOperator {
+        self.options().operator.clone()
     }
 
     /// Returns the wait before the lists of a server are read again on a new connection; `None` if they
     /// were tried often enough, or lost connections are not made again.
     pub(super) fn pause_before_listing(&self, member: &Member, failed: u32) -> Option<Duration> {
         let settings = &member.ready()?.settings;
-        let limits = transport_for::limits(settings, &self.options);
+        let limits = transport_for::limits(settings, &self.options());
         let may_retry = settings.reconnect && failed < limits.retries;
         may_retry.then(|| pause(limits.retry_first, limits.retry_most, failed))
     }
@@ -297,8 +310,8 @@ impl Registry {
         if !entry.origin().layer.needs_approval() {
             return Ok(None);
         }
-        let claim = approval_claims::claim(entry, &self.options, self.own_servers());
-        let standing = self.options.store.standing(&claim);
+        let claim = approval_claims::claim(entry, &self.options(), self.own_servers());
+        let standing = self.options().store.standing(&claim);
         match standing.map_err(|error| member.with_context(HostError::Store(error)))? {
             Standing::Approved => Ok(None),
             standing => Ok(Some(Question::with_standing(claim, standing))),
@@ -380,7 +393,7 @@ impl Registry {
             server: member.name.clone(),
             secrets: Arc::clone(secrets),
             sender: self.logs.clone(),
-            most: self.options.host_limits.log_bytes,
+            most: self.options().host_limits.log_bytes,
         }
     }
 

@@ -47,7 +47,7 @@ fn times(host: &Host) -> Timeouts {
 fn bounds_of_the_file_count_unless_the_program_sets_them() {
     let own = r#"{"limits": {"in_flight": 3, "list_items": 9, "list_age": "7s", "total_held_bytes": "70 MiB"}}"#;
     let plain = host(own, |builder| builder);
-    let options = &plain.0.registry.options;
+    let options = &plain.0.registry.options();
     assert_eq!((options.limits.in_flight, options.limits.items), (3, 9));
     assert_eq!(options.host_limits.list_age, SECONDS(7));
     assert_eq!(options.budget.limit_bytes(), 70 << 20);
@@ -59,7 +59,7 @@ fn bounds_of_the_file_count_unless_the_program_sets_them() {
         builder.budget(&Budget::of(5))
     };
     let program = host(own, set);
-    let options = &program.0.registry.options;
+    let options = &program.0.registry.options();
     assert_eq!(options.limits, Limits::default());
     assert_eq!(options.host_limits, HostLimits::default());
     assert_eq!(options.budget.limit_bytes(), 5);
@@ -127,7 +127,7 @@ mod http {
 
     fn reached(host: &Host) -> Result<(), ErrorKind> {
         let spec = spec(host);
-        let made = transport(&spec, &host.0.registry.options, None);
+        let made = transport(&spec, &host.0.registry.options(), None);
         made.map(drop).map_err(|error| error.kind())
     }
 
@@ -150,7 +150,7 @@ mod http {
 
     #[test]
     fn the_proxy_is_the_programs_or_the_files_or_that_of_the_environment() {
-        let of = |host: &Host| match host.0.registry.options.proxy.clone() {
+        let of = |host: &Host| match host.0.registry.options().proxy.clone() {
             Some(Proxy::Of { https, except, .. }) => {
                 let url = https.map(|url| url.expose().clone());
                 Some((url.unwrap_or_default(), except.unwrap_or_default()))

@@ -71,7 +71,7 @@ impl Watching {
         ready: &Arc<Ready>,
         uri: &str,
     ) -> Result<Self, Error> {
-        let limits = &view.host.registry.options.host_limits;
+        let limits = &view.host.registry.options().host_limits;
         let lease = view
             .lease(member, ready, &mut CallOptions::default())
             .await?;
@@ -149,7 +149,7 @@ impl Watching {
 
     /// Connects again, after a delay if the connection was lost a short time ago.
     async fn connect_again(&mut self) -> Result<(), Error> {
-        let limits = &self.view.host.registry.options.host_limits;
+        let limits = &self.view.host.registry.options().host_limits;
         let (first, most) = (limits.relisten, limits.relisten_most);
         // The connection lasted longer than the longest wait, so the delays start over.
         if self.lost_at.is_some_and(|at| at.elapsed() > most) {
