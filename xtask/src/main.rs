@@ -15,6 +15,7 @@ mod book;
 mod check;
 mod compare;
 mod conformance;
+mod daemon_tests;
 mod deps;
 mod docs;
 mod fuzz;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt as _, Interest, Ready};
-use tokio::net::unix::OwnedReadHalf;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::sleep;
 
 /// Longest content of a frame. Arguments and variables of a program have at most 2 MiB together on Linux.
@@ -110,6 +110,17 @@ impl Frames<OwnedReadHalf> {
             // What is unread keeps it ready.
             sleep(LOOK).await;
         }
+    }
+}
+
+/// Waits until the other end has closed both sides. Cancel safe.
+pub(crate) async fn refused(socket: &OwnedWriteHalf) {
+    loop {
+        let ready = socket.ready(Interest::WRITABLE).await;
+        if ready.is_ok_and(Ready::is_write_closed) {
+            return;
+        }
+        sleep(LOOK).await;
     }
 }
 

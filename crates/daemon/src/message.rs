@@ -89,6 +89,8 @@ pub(crate) enum Started {
 pub(crate) enum Event {
     /// A line on stderr; `bytes` is its full length if it was cut.
     Stderr { text: String, bytes: usize },
+    /// A line on stderr that has not ended, as far as it is written.
+    OpenStderr { text: String },
     /// It has closed its stdout.
     OutputEnd,
     /// It has ended.

@@ -40,7 +40,7 @@ pub use inspect::add_details;
 pub use process::{CleanupListener, Process};
 pub use remote::{Launch, Launching, RemoteProcess};
 pub use resolve::{Search, resolve};
-pub use stderr::{Stderr, StderrListener, is_gap};
+pub use stderr::{OpenStderrListener, Stderr, StderrListener, is_gap};
 pub use supervise::{Running, Start, start};
 #[cfg(unix)]
 use unix as platform;

@@ -1,14 +1,13 @@
 //! The handle of a server's process.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use switchboard_core::environment::NetworkVariables;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::stderr::{StderrListener, StderrTail};
+use crate::stderr::{OpenStderrListener, StderrListener, StderrTail};
 use crate::{Cleanup, Exit};
 
 /// The exit status of a process, and the cleanup after it.
@@ -41,8 +40,8 @@ pub struct Process {
     /// Cancelled at the first byte that the process writes to stdout or stderr.
     pub(crate) wrote: CancellationToken,
     pub(crate) network: NetworkVariables,
-    /// True if the process has nothing to finish and should be ended quickly.
-    pub(crate) hurry: Arc<AtomicBool>,
+    /// Cancelled if the process has nothing to finish and should be ended quickly.
+    pub(crate) hurry: CancellationToken,
     pub(crate) cleanup_listeners: CleanupListeners,
 }
 
@@ -76,6 +75,12 @@ impl Process {
     /// Registers a callback for each line of its stderr.
     pub fn on_stderr(&self, listener: StderrListener) {
         self.stderr.listen(listener);
+    }
+
+    /// Registers a callback for a line of its stderr that has not ended, such as a prompt: it gets the line so far,
+    /// each time that it grows.
+    pub fn on_open_stderr(&self, listener: OpenStderrListener) {
+        self.stderr.listen_to_open(listener);
     }
 
     /// Its exit status, once it has ended.
@@ -119,7 +124,7 @@ impl Process {
     /// Asks it to end quickly, because it was never used: each step waits at most
     /// [`Limits::end_after_failure`](switchboard_core::limits::Limits::end_after_failure).
     pub fn give_up(&self) {
-        self.hurry.store(true, Ordering::Release);
+        self.hurry.cancel();
         self.end.cancel();
     }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
 
 use switchboard_core::environment::NetworkVariables;
 use switchboard_core::limits::Limits;
@@ -53,7 +52,7 @@ impl Process {
             end: remote.end.clone(),
             wrote: remote.wrote.clone(),
             network,
-            hurry: Arc::default(),
+            hurry: CancellationToken::new(),
             cleanup_listeners: remote.cleanup_listeners.clone(),
         };
         (process, remote)
@@ -80,6 +79,12 @@ impl RemoteProcess {
         self.wrote.cancel();
     }
 
+    /// It has begun a line on stderr and not ended it.
+    pub fn set_open_stderr(&self, text: &str) {
+        self.stderr.set_open(text);
+        self.wrote.cancel();
+    }
+
     /// It has ended.
     pub fn set_ended(&self, exit: Exit, cleanup: Option<Cleanup>) {
         if let Some(cleanup) = &cleanup {
@@ -103,8 +108,10 @@ mod tests {
         let limits = Limits::default();
         let (process, remote) = Process::remote(7, NetworkVariables::default(), &limits);
         assert_eq!((process.pid(), process.exit()), (7, None));
-        remote.add_stderr("late", 4);
+        remote.set_open_stderr("la");
         process.has_written().await;
+        assert_eq!(process.stderr(), ["la"]);
+        remote.add_stderr("late", 4);
         assert_eq!(process.stderr(), ["late"]);
         remote.set_ended(Exit::Code(3), None);
         assert_eq!(process.ended().await, Exit::Code(3));

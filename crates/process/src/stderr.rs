@@ -32,7 +32,11 @@ struct State {
     /// The number of lines between the first and the last that were dropped.
     gone: u64,
     listeners: Vec<StderrListener>,
+    open_listeners: Vec<OpenStderrListener>,
 }
+
+/// A listener that receives a line that has not ended, as far as it is written. Must not block.
+pub type OpenStderrListener = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A listener that receives each line as it is written. Must not block.
 pub type StderrListener = Arc<dyn Fn(Stderr<'_>) + Send + Sync>;
@@ -108,6 +112,27 @@ impl StderrTail {
             self.finish(&mut state);
         }
         self.extend(&mut state, rest);
+        if !rest.is_empty() && !state.open_listeners.is_empty() {
+            let open = String::from_utf8_lossy(&state.open);
+            state.open_listeners.iter().for_each(|tell| tell(&open));
+        }
+    }
+
+    /// Registers a listener for lines that have not ended.
+    pub(crate) fn listen_to_open(&self, listener: OpenStderrListener) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.open.is_empty() {
+            listener(&String::from_utf8_lossy(&state.open));
+        }
+        state.open_listeners.push(listener);
+    }
+
+    /// Sets the line that has not ended.
+    pub(crate) fn set_open(&self, line: &str) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.open.clear();
+        state.open_bytes = 0;
+        self.extend(&mut state, line.as_bytes());
     }
 
     /// Ends the line being written.
@@ -127,6 +152,9 @@ impl StderrTail {
     /// Adds a whole line, which is `bytes` long if it was cut.
     pub(crate) fn add(&self, line: &str, bytes: usize) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // It is the line that had not ended, if there was one.
+        state.open.clear();
+        state.open_bytes = 0;
         self.push(&mut state, line.to_owned(), bytes);
     }
 
@@ -273,6 +301,21 @@ mod tests {
         ];
         assert_eq!(*heard.lock().unwrap(), wanted);
         assert_eq!(tail.lines(), ["1", "... 3 lines ...", "5", "open ", "last"]);
+    }
+
+    #[test]
+    fn a_line_that_has_not_ended_is_heard_as_it_grows() {
+        let tail = tail(1);
+        tail.take(b"a\nPa");
+        let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+        let listener = Arc::clone(&heard);
+        tail.listen_to_open(Arc::new(move |open| {
+            listener.lock().unwrap().push(open.to_owned());
+        }));
+        tail.take(b"ss:");
+        tail.take(b"\n");
+        tail.take(b"b\nc");
+        assert_eq!(*heard.lock().unwrap(), ["Pa", "Pass:", "c"]);
     }
 
     #[tokio::test]

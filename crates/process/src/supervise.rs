@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use switchboard_core::environment::NetworkVariables;
 use switchboard_core::limits::Limits;
 use switchboard_core::secret::Secret;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::inspect;
@@ -111,7 +109,7 @@ fn supervise(started: StartedProcess, start: &Start) -> Running {
     let end = CancellationToken::new();
     let pid = child.pid();
     let record = start.record.as_ref();
-    let hurry = Arc::<AtomicBool>::default();
+    let hurry = CancellationToken::new();
     let supervisor = Supervisor {
         child,
         entry: record.and_then(|record| record.of_process(pid)),
@@ -121,7 +119,7 @@ fn supervise(started: StartedProcess, start: &Start) -> Running {
         after_close: limits.end_after_close,
         after_term: limits.end_after_term,
         after_failure: limits.end_after_failure,
-        hurry: Arc::clone(&hurry),
+        hurry: hurry.clone(),
         drain: limits.drain,
     };
     let asked = end.clone();
@@ -162,7 +160,7 @@ struct Supervisor {
     after_term: Duration,
     /// The limit for each step if the process should be ended quickly.
     after_failure: Duration,
-    hurry: Arc<AtomicBool>,
+    hurry: CancellationToken,
     drain: Duration,
 }
 
@@ -196,11 +194,18 @@ impl Supervisor {
         }
     }
 
-    fn patience(&self, usual: Duration) -> Duration {
-        if self.hurry.load(Ordering::Acquire) {
-            usual.min(self.after_failure)
-        } else {
-            usual
+    /// Waits for the end, at most that long, and shorter from when there is a hurry.
+    async fn wait(&mut self, usual: Duration) -> Option<io::Result<Exit>> {
+        let (hurry, short) = (self.hurry.clone(), usual.min(self.after_failure));
+        let hurried = async {
+            hurry.cancelled().await;
+            sleep(short).await;
+        };
+        tokio::select! {
+            biased;
+            exit = self.child.wait() => Some(exit),
+            () = sleep(usual) => None,
+            () = hurried => None,
         }
     }
 
@@ -208,12 +213,12 @@ impl Supervisor {
     /// wait, kill.
     async fn shut_down(&mut self) -> io::Result<Exit> {
         self.child.note_descendants();
-        if let Ok(exit) = timeout(self.patience(self.after_close), self.child.wait()).await {
+        if let Some(exit) = self.wait(self.after_close).await {
             return exit;
         }
         self.child.note_descendants();
         self.child.terminate();
-        if let Ok(exit) = timeout(self.patience(self.after_term), self.child.wait()).await {
+        if let Some(exit) = self.wait(self.after_term).await {
             return exit;
         }
         self.child.note_descendants();

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::test_targets::{self, FLEET, TestTargets};
-use crate::{book, conformance, deps, partners, public_api, release, tool};
+use crate::{book, conformance, daemon_tests, deps, partners, public_api, release, tool};
 
 /// The runs that a step is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,11 @@ pub(super) fn all() -> Vec<Step> {
             )
         },
         step("test", "unit tests, integration tests, doctests", test),
+        step(
+            "daemon",
+            "tests of the command line once more, with a daemon",
+            daemon_tests::check,
+        ),
         Step {
             when: When::Usual,
             ..step(

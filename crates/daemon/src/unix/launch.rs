@@ -246,6 +246,7 @@ async fn pass(output: &mut Option<DuplexStream>, bytes: &Bytes) {
 fn take_event(text: &[u8], output: &mut Option<DuplexStream>, remote: &RemoteProcess) -> bool {
     match message::parse::<Event>(text) {
         Ok(Event::Stderr { text, bytes }) => remote.add_stderr(&text, bytes),
+        Ok(Event::OpenStderr { text }) => remote.set_open_stderr(&text),
         Ok(Event::OutputEnd) => *output = None,
         Ok(Event::Ended { exit, cleanup }) => {
             remote.set_ended(exit.into(), cleanup.map(Into::into));

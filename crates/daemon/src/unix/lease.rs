@@ -5,48 +5,27 @@
 //! cannot take it, and knows at the end whether the next command can have the server. It can if nothing of this
 //! command is left in it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use switchboard_process::Exit;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::head::{Head, Kind};
 use super::instance::{Instance, answer_unused};
 use super::lines::{LineCutter, Piece};
 use super::past::Fit;
 use super::pool::Pool;
+use super::traffic::Traffic;
 use crate::frame::{self, Frame, Frames};
 use crate::message::{self, Event, ServerStart, Started};
 
 /// Bytes that may wait for one side before the other one is read on.
 const MOST_WAITING: usize = 256 << 10;
-
-/// Time for what is left of the output of a server that has ended: another process may hold it open.
-const LAST_OUTPUT: Duration = Duration::from_millis(500);
-
-/// Time for a server to take the last lines of a command.
-const LAST_INPUT: Duration = Duration::from_secs(1);
-
-/// Requests that leave nothing behind in the server, even if they were not answered.
-const READING: &[&str] = &[
-    "completion/complete",
-    "logging/setLevel",
-    "ping",
-    "prompts/get",
-    "prompts/list",
-    "resources/list",
-    "resources/read",
-    "resources/templates/list",
-    "subscriptions/listen",
-    "tools/list",
-];
 
 /// Serves a command that needs a server, until the command or the server has ended.
 pub(super) async fn serve(
@@ -87,15 +66,11 @@ pub(super) async fn serve(
         client_lines: LineCutter::default(),
         is_replayed: false,
         has_passed: false,
-        is_unclear: false,
-        has_level: false,
-        has_subscriptions: false,
         is_output_over: false,
         is_released: false,
+        is_ending: false,
         is_client_gone: false,
-        handshakes: BTreeMap::new(),
-        open: BTreeMap::new(),
-        questions: BTreeSet::new(),
+        traffic: Traffic::default(),
     };
     lease.run().await;
     Ok(())
@@ -111,41 +86,33 @@ fn begin_use(pool: &Pool, instance: &mut Instance) {
 }
 
 /// One command and its server.
-struct Lease<'p> {
-    pool: &'p Arc<Pool>,
-    instance: Instance,
+pub(super) struct Lease<'p> {
+    pub(super) pool: &'p Arc<Pool>,
+    pub(super) instance: Instance,
     frames: Frames<OwnedReadHalf>,
-    socket: OwnedWriteHalf,
-    to_client: BytesMut,
-    to_server: BytesMut,
-    client_lines: LineCutter,
+    pub(super) socket: OwnedWriteHalf,
+    pub(super) to_client: BytesMut,
+    pub(super) to_server: BytesMut,
+    pub(super) client_lines: LineCutter,
     /// The command has got through the handshake, or the server is new: everything passes.
     is_settled: bool,
     /// The answer to `initialize` was repeated.
     is_replayed: bool,
     /// The server has got something of this command.
     has_passed: bool,
-    /// Something passed that the daemon does not understand.
-    is_unclear: bool,
-    /// The command has set the level of the server's log messages.
-    has_level: bool,
-    /// The command has subscribed to a resource.
-    has_subscriptions: bool,
-    is_output_over: bool,
+    pub(super) is_output_over: bool,
     /// The command has closed its side.
-    is_released: bool,
+    pub(super) is_released: bool,
+    /// The server is asked to end.
+    pub(super) is_ending: bool,
     /// The command cannot be written to any more.
-    is_client_gone: bool,
-    /// Requests of the handshake that wait for their answers: method and parameters.
-    handshakes: BTreeMap<String, (String, String)>,
-    /// Requests of the command that wait for their answers, with their methods.
-    open: BTreeMap<String, String>,
-    /// Requests of the server that wait for their answers.
-    questions: BTreeSet<String>,
+    pub(super) is_client_gone: bool,
+    /// What is open between the two.
+    pub(super) traffic: Traffic,
 }
 
 /// What has happened.
-enum Step {
+pub(super) enum Step {
     FromClient(io::Result<Option<Frame>>),
     FromServer(io::Result<Option<Piece>>),
     ToClient(io::Result<usize>),
@@ -157,7 +124,7 @@ enum Step {
 }
 
 /// How the use of a server ends.
-enum Ending {
+pub(super) enum Ending {
     /// The command has closed its side.
     Released,
     /// The server has ended.
@@ -202,7 +169,7 @@ impl Lease<'_> {
 
     /// The same, as long as the command waits for an answer.
     async fn relay_in_flight(&mut self) -> Ending {
-        while !self.open.is_empty() || !self.to_client.is_empty() {
+        while self.traffic.is_waiting() || !self.to_client.is_empty() {
             let step = self.step().await;
             if let Some(ending) = self.take_step(step).await {
                 return ending;
@@ -212,7 +179,7 @@ impl Lease<'_> {
     }
 
     /// Waits for the next thing that happens. Cancel safe.
-    async fn step(&mut self) -> Step {
+    pub(super) async fn step(&mut self) -> Step {
         let Self {
             instance,
             frames,
@@ -241,6 +208,17 @@ impl Lease<'_> {
                 None => pending().await,
             }
         };
+        let telling = async {
+            if !to_client.is_empty() {
+                return Step::ToClient(socket.write(to_client).await);
+            }
+            // Until the command has closed its side, its end is seen there.
+            if !*is_released {
+                pending::<()>().await;
+            }
+            frame::refused(socket).await;
+            Step::ToClient(Err(io::ErrorKind::BrokenPipe.into()))
+        };
         let receiving = async {
             if may_take {
                 return Step::FromClient(frames.next().await);
@@ -252,9 +230,7 @@ impl Lease<'_> {
         tokio::select! {
             // Both sides are written before more is read: what waits is bounded, and neither blocks the other.
             wrote = writing, if has_input => Step::ToServer(wrote),
-            wrote = socket.write(to_client), if !to_client.is_empty() && !*is_client_gone => {
-                Step::ToClient(wrote)
-            }
+            step = telling, if !*is_client_gone => step,
             piece = output.next(), if may_give && !*is_output_over => Step::FromServer(piece),
             step = receiving, if !*is_released => step,
             () = stderr.has_lines(), if may_give => Step::Stderr,
@@ -262,7 +238,7 @@ impl Lease<'_> {
         }
     }
 
-    async fn take_step(&mut self, step: Step) -> Option<Ending> {
+    pub(super) async fn take_step(&mut self, step: Step) -> Option<Ending> {
         match step {
             Step::ToServer(Ok(wrote)) => self.to_server.advance(wrote),
             // The server has closed its stdin; that it ends is seen elsewhere.
@@ -275,6 +251,10 @@ impl Lease<'_> {
             Step::ToClient(Err(_)) => {
                 self.is_client_gone = true;
                 self.to_client.clear();
+                // No command waits for it any more.
+                if self.is_ending {
+                    self.instance.process.give_up();
+                }
             }
             Step::FromServer(Ok(Some(piece))) => self.take_output(&piece),
             Step::FromServer(_) => {
@@ -286,12 +266,12 @@ impl Lease<'_> {
             }
             // A command has nothing more to say than bytes; after anything else it is not trusted to be one.
             Step::FromClient(Ok(Some(Frame::Message(_)))) => {
-                self.is_unclear = true;
+                self.traffic.is_unclear = true;
                 return Some(Ending::Released);
             }
             Step::FromClient(Ok(None)) => return Some(Ending::Released),
             Step::FromClient(Err(_)) | Step::ClientGone => {
-                self.is_unclear = true;
+                self.traffic.is_unclear = true;
                 return Some(Ending::Released);
             }
             Step::Stderr => self.tell_stderr(),
@@ -300,16 +280,20 @@ impl Lease<'_> {
         None
     }
 
-    fn tell(&mut self, event: &Event) {
+    pub(super) fn tell(&mut self, event: &Event) {
         if !self.is_client_gone {
             // An event is short: lines of stderr are cut.
             message::put(&mut self.to_client, event).ok();
         }
     }
 
-    fn tell_stderr(&mut self) {
-        for (text, bytes) in self.instance.stderr.take() {
+    pub(super) fn tell_stderr(&mut self) {
+        let (lines, open) = self.instance.stderr.take();
+        for (text, bytes) in lines {
             self.tell(&Event::Stderr { text, bytes });
+        }
+        if let Some(text) = open {
+            self.tell(&Event::OpenStderr { text });
         }
     }
 
@@ -324,7 +308,7 @@ impl Lease<'_> {
                     }
                 }
                 Piece::Part(part) => {
-                    self.is_unclear = true;
+                    self.traffic.is_unclear = true;
                     self.pass(&part);
                 }
             }
@@ -335,7 +319,7 @@ impl Lease<'_> {
     /// Takes a line of the command. Returns false if no server can be had for it.
     async fn take_line(&mut self, line: &Bytes) -> bool {
         let Some(head) = Head::read(line) else {
-            self.is_unclear = true;
+            self.traffic.is_unclear = true;
             self.pass(line);
             return true;
         };
@@ -360,7 +344,7 @@ impl Lease<'_> {
                 Fit::Forward | Fit::Misfit => self.is_settled = true,
             }
         }
-        self.note_line(&head);
+        self.traffic.note_line(&head, &mut self.instance);
         self.pass(line);
         true
     }
@@ -384,41 +368,15 @@ impl Lease<'_> {
         true
     }
 
-    fn pass(&mut self, bytes: &[u8]) {
+    pub(super) fn pass(&mut self, bytes: &[u8]) {
         self.has_passed = true;
         self.to_server.extend_from_slice(bytes);
     }
 
-    /// Notes what a line of the command begins and ends.
-    fn note_line(&mut self, head: &Head<'_>) {
-        let method = head.method.as_deref().unwrap_or_default();
-        match head.kind() {
-            Kind::Request => {
-                let id = head.id().to_owned();
-                let next = head.number().map(|number| number.saturating_add(1));
-                self.instance.next_id = self.instance.next_id.max(next.unwrap_or_default());
-                self.has_level |= method == "logging/setLevel";
-                self.has_subscriptions |= method == "resources/subscribe";
-                if matches!(method, "initialize" | "server/discover") {
-                    let params = head.params().to_owned();
-                    let begun = (method.to_owned(), params);
-                    self.handshakes.insert(id, begun);
-                } else {
-                    self.open.insert(id, method.to_owned());
-                }
-            }
-            Kind::Notification if method == "notifications/initialized" => {
-                self.instance.past.is_ready = true;
-            }
-            Kind::Notification => {}
-            Kind::Answer => drop(self.questions.remove(head.id())),
-        }
-    }
-
     /// Takes output of the server.
-    fn take_output(&mut self, piece: &Piece) {
+    pub(super) fn take_output(&mut self, piece: &Piece) {
         let Piece::Line(line) = piece else {
-            self.is_unclear = true;
+            self.traffic.is_unclear = true;
             return frame::put_bytes(&mut self.to_client, piece.bytes());
         };
         // What is not a message passes: the command says what it makes of it.
@@ -435,15 +393,7 @@ impl Lease<'_> {
     /// Notes what a line of the server begins and ends. Returns false if it is not for this command.
     fn note_output(&mut self, head: &Head<'_>, line: &[u8]) -> bool {
         match head.kind() {
-            Kind::Answer => {
-                let id = head.id();
-                if let Some((method, params)) = self.handshakes.remove(id) {
-                    self.instance.past.record(&method, params, head, line);
-                    return true;
-                }
-                // An answer that an earlier command did not wait for.
-                self.open.remove(id).is_some() || !self.instance.past.stale.remove(id)
-            }
+            Kind::Answer => self.traffic.note_answer(head, line, &mut self.instance),
             // Written before this command came.
             Kind::Request if !self.is_settled => {
                 let answer = answer_unused(head);
@@ -451,115 +401,10 @@ impl Lease<'_> {
                 false
             }
             Kind::Request => {
-                self.questions.insert(head.id().to_owned());
+                self.traffic.note_question(head);
                 true
             }
             Kind::Notification => self.is_settled,
         }
-    }
-
-    /// Returns true if the next command can have the server.
-    fn is_clean(&self) -> bool {
-        let is_reading = |method: &String| READING.contains(&method.as_str());
-        // The next command of a description that sets a level sets its own.
-        let has_foreign_level = self.has_level && !self.instance.start.sets_level;
-        let is_as_before = !self.has_subscriptions && !has_foreign_level;
-        let is_between = self.client_lines.is_between() && self.instance.output.is_between();
-        let is_begun = self.instance.past.has_begun() && self.handshakes.is_empty();
-        !self.is_unclear
-            && is_as_before
-            && is_between
-            && is_begun
-            && self.instance.input.is_some()
-            && self.questions.is_empty()
-            && self.open.values().all(is_reading)
-    }
-
-    /// The command is done with the server.
-    async fn release(mut self) {
-        self.is_released = true;
-        // What it has sent still goes out, such as the cancellation of its last request.
-        let until = Instant::now() + LAST_INPUT;
-        if !self.client_lines.is_between() {
-            self.is_unclear = true;
-            let rest = self.client_lines.take_rest();
-            self.pass(rest.bytes());
-        }
-        while !self.to_server.is_empty() && self.instance.input.is_some() {
-            let step = tokio::select! {
-                step = self.step() => step,
-                () = sleep_until(until) => break,
-            };
-            if let Some(Ending::Ended(exit)) = self.take_step(step).await {
-                return self.report_end(exit).await;
-            }
-        }
-        if self.to_server.is_empty() && self.is_clean() && self.cancel_rest().await {
-            self.tell(&Event::Released);
-            // The server first: the next command may come as soon as this one knows.
-            let Self {
-                pool,
-                instance,
-                mut socket,
-                to_client,
-                ..
-            } = self;
-            pool.park(instance);
-            drop(timeout_at(until, socket.write_all(&to_client)).await);
-            return;
-        }
-        self.end_server().await;
-    }
-
-    /// Cancels what the server still works on for this command.
-    async fn cancel_rest(&mut self) -> bool {
-        let open = std::mem::take(&mut self.open);
-        for (id, _) in open {
-            let line = format!(
-                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}\n"
-            );
-            if !self.instance.send(&line).await {
-                return false;
-            }
-            self.instance.past.stale.insert(id);
-        }
-        true
-    }
-
-    /// Ends the server as the command would: its stdin is closed first.
-    async fn end_server(mut self) {
-        self.instance.input = None;
-        self.to_server.clear();
-        if self.instance.past.has_begun() {
-            self.instance.process.end();
-        } else {
-            self.instance.process.give_up();
-        }
-        loop {
-            let step = self.step().await;
-            if let Some(Ending::Ended(exit)) = self.take_step(step).await {
-                return self.report_end(exit).await;
-            }
-        }
-    }
-
-    /// Tells the command that its server has ended, after what it has written last.
-    async fn report_end(mut self, exit: Exit) {
-        let until = Instant::now() + LAST_OUTPUT;
-        while !self.is_output_over {
-            match timeout_at(until, self.instance.output.next()).await {
-                Ok(Ok(Some(piece))) => self.take_output(&piece),
-                _ => break,
-            }
-        }
-        self.tell_stderr();
-        let cleanup = self.instance.process.cleanup();
-        self.tell(&Event::Ended {
-            exit: exit.into(),
-            cleanup: cleanup.map(Into::into),
-        });
-        let until = Instant::now() + self.pool.options.drain;
-        let written = self.socket.write_all(&self.to_client);
-        drop(timeout_at(until, written).await);
     }
 }

@@ -45,6 +45,14 @@ for line in sys.stdin:
             send({"id": "q1", "method": "roots/list"})
             answer(request, {"asked": json.loads(sys.stdin.readline())})
             continue
+        if tool == "prompt":
+            print("Password: ", end="", file=sys.stderr, flush=True)
+        if tool == "stubborn":
+            import signal
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            answer(request, {"pid": os.getpid()})
+            while True:
+                signal.pause()
         if tool == "say":
             print("a line", file=sys.stderr, flush=True)
         if tool == "large":
@@ -446,6 +454,55 @@ async fn stderr_goes_to_the_command_that_it_was_written_for() {
     second.call("call").await;
     assert_eq!(second.process.stderr(), [""; 0]);
     second.end().await;
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn a_line_on_stderr_that_has_not_ended_is_seen() {
+    let stage = Stage::new();
+    let mut command = stage.command().await;
+    command.begin().await;
+    command.call("prompt").await;
+    while command.process.stderr() != ["Password: "] {
+        tokio::task::yield_now().await;
+    }
+    command.call("say").await;
+    while command.process.stderr() != ["Password: a line"] {
+        tokio::task::yield_now().await;
+    }
+    command.end().await;
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_whose_command_is_gone_ends_sooner() {
+    let mut options = DaemonOptions::default();
+    // So long that the test would never end.
+    options.limits.end_after_close = Duration::from_secs(10_000);
+    options.limits.end_after_term = Duration::from_secs(10_000);
+    let stage = Stage::with(options);
+    let (launcher, start) = (stage.launcher(), stage.start(&[]));
+    let command = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let runtime = runtime.unwrap();
+        runtime.block_on(async {
+            let mut command = Command::of(launcher.launch(&start).await.unwrap());
+            command.begin().await;
+            command.call("stubborn").await;
+            command.send("tools/call", r#"{"name":"hang"}"#).await;
+            // The command ends its use, and is gone before the server has ended.
+            command.writer = None;
+            command.process.end();
+            tokio::task::yield_now().await;
+        });
+        runtime.shutdown_background();
+    };
+    tokio::task::spawn_blocking(command).await.unwrap();
+    while !stage.status().await.servers.is_empty() {
+        tokio::task::yield_now().await;
+    }
     stage.stop().await;
 }
 

@@ -5,6 +5,7 @@ mod head;
 mod instance;
 mod launch;
 mod lease;
+mod lease_end;
 #[cfg(test)]
 mod lease_tests;
 mod lines;
@@ -15,6 +16,7 @@ mod socket;
 mod stderr;
 #[cfg(test)]
 mod tests;
+mod traffic;
 
 pub use contact::Contact;
 pub use launch::DaemonLauncher;

@@ -14,6 +14,8 @@ const LINES: usize = 1000;
 struct State {
     lines: VecDeque<(String, usize)>,
     missed: u64,
+    /// A line that has not ended.
+    open: Option<String>,
 }
 
 /// Collects the lines of a process.
@@ -31,6 +33,11 @@ impl StderrQueue {
             Stderr::Line { text, bytes } => listening.add(text, bytes),
             Stderr::Missed(lines) => listening.state().missed += lines,
         }));
+        let listening = Arc::clone(&queue);
+        process.on_open_stderr(Arc::new(move |text| {
+            listening.state().open = Some(text.to_owned());
+            listening.added.notify_one();
+        }));
         queue
     }
 
@@ -45,6 +52,7 @@ impl StderrQueue {
                 state.lines.pop_front();
                 state.missed = state.missed.saturating_add(1);
             }
+            state.open = None;
             state.lines.push_back((text.to_owned(), bytes));
         }
         self.added.notify_one();
@@ -54,22 +62,31 @@ impl StderrQueue {
     pub(super) async fn has_lines(&self) {
         loop {
             let added = self.added.notified();
-            if !self.state().lines.is_empty() {
-                return;
+            {
+                let state = self.state();
+                if !state.lines.is_empty() || state.open.is_some() {
+                    return;
+                }
             }
             added.await;
         }
     }
 
-    /// Takes all lines. One in place of those that were dropped says how many these are.
-    pub(super) fn take(&self) -> Vec<(String, usize)> {
-        let State { lines, missed } = std::mem::take(&mut *self.state());
+    /// Takes all lines, and one that has not ended. A line in place of those that were dropped says how many these
+    /// are.
+    pub(super) fn take(&self) -> (Vec<(String, usize)>, Option<String>) {
+        let taken = std::mem::take(&mut *self.state());
+        let State {
+            lines,
+            missed,
+            open,
+        } = taken;
         let gap = (missed > 0).then(|| {
             let gap = format!("... {missed} lines ...");
             let bytes = gap.len();
             (gap, bytes)
         });
-        gap.into_iter().chain(lines).collect()
+        (gap.into_iter().chain(lines).collect(), open)
     }
 }
 
@@ -83,10 +100,11 @@ mod tests {
         for number in 0..LINES + 2 {
             queue.add(&number.to_string(), 9);
         }
-        let lines = queue.take();
+        let (lines, open) = queue.take();
+        assert_eq!(open, None);
         assert_eq!(lines[0].0, "... 2 lines ...");
         assert_eq!((lines[1].0.as_str(), lines[1].1), ("2", 9));
         assert_eq!(lines.len(), LINES + 1);
-        assert!(queue.take().is_empty());
+        assert!(queue.take().0.is_empty());
     }
 }
