@@ -322,6 +322,42 @@ pub fn mcporter() -> Launch {
     command_line("mcporter/dist/cli.js")
 }
 
+/// Claude Code, whose program is the package for the platform.
+#[must_use]
+pub fn claude_code() -> Launch {
+    let vendor = installed(Path::new("agents/node_modules/@anthropic-ai"));
+    let packages = std::fs::read_dir(&vendor).into_iter().flatten().flatten();
+    let is_program = |package: &PathBuf| {
+        let name = package.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("claude-code-")
+    };
+    let program = packages.map(|package| package.path()).find(is_program);
+    let program = program.unwrap_or_else(|| panic!("no program in {}", vendor.display()));
+    let name = if cfg!(windows) {
+        "claude.exe"
+    } else {
+        "claude"
+    };
+    Launch::program(program.join(name))
+}
+
+/// Codex.
+#[must_use]
+pub fn codex() -> Launch {
+    agent("@openai/codex/bin/codex.js")
+}
+
+/// Gemini CLI.
+#[must_use]
+pub fn gemini() -> Launch {
+    agent("@google/gemini-cli/bundle/gemini.js")
+}
+
+fn agent(entry: &str) -> Launch {
+    let entry = Path::new("agents/node_modules").join(entry);
+    Launch::program("node").arg(utf8(&installed(&entry)))
+}
+
 fn command_line(entry: &str) -> Launch {
     let entry = Path::new("clients/node_modules").join(entry);
     Launch::program(node_beside("clients-node")).arg(utf8(&installed(&entry)))

@@ -92,6 +92,18 @@ pub(crate) const CLIENTS_NODE: Folder = Folder {
     by_platform: true,
 };
 
+/// Clients that the gateway is installed into: each reads its own file, and starts what is there. Their programs are
+/// packages for the platform.
+pub(crate) const AGENTS: Folder = Folder {
+    name: "agents",
+    pins: &[
+        pin("@anthropic-ai/claude-code", "2.1.327"),
+        pin("@google/gemini-cli", "0.61.0"),
+        pin("@openai/codex", "0.169.0"),
+    ],
+    by_platform: false,
+};
+
 /// Servers that people use, for the fleet test: packages that run no code while they are installed,
 /// and that start without the network. Some of them do not start at all, which is what they are for.
 pub(crate) const FLEET: Folder = Folder {
@@ -129,7 +141,16 @@ pub(crate) const DEBIAN: &[Pin] = &[
 ];
 
 /// All folders of packages from npm.
-pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, OAUTH, NODE, CLIENTS, CLIENTS_NODE, FLEET];
+pub(crate) const FOLDERS: &[Folder] = &[
+    SERVERS,
+    SUITE,
+    OAUTH,
+    NODE,
+    CLIENTS,
+    CLIENTS_NODE,
+    AGENTS,
+    FLEET,
+];
 
 /// The folders that the benchmark needs.
 pub(crate) const FOR_BENCH: &[Folder] = &[CLIENTS, CLIENTS_NODE];

@@ -16,6 +16,7 @@ mod gateway;
 #[path = "../cli/home.rs"]
 #[allow(dead_code, reason = "it is shared")]
 mod home;
+mod installs;
 mod logins;
 mod modern;
 #[path = "../cli/prompt.rs"]
