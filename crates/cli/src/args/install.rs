@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use switchboard::config::Client;
 use switchboard::config::install::Target;
+use switchboard::policy::CallerId;
 
 /// The reach of an entry in a client's config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,6 +29,7 @@ Examples:
   switchboard install --to cursor --dry-run
   switchboard install --to vscode --scope project
   switchboard install --to claude-desktop --move
+  switchboard install --to gemini --profile work --as gemini
   switchboard install --to cursor --undo")]
 pub(crate) struct Install {
     /// Client to install into.
@@ -39,6 +41,12 @@ pub(crate) struct Install {
     /// Name of the entry.
     #[arg(long, value_name = "NAME", default_value = "switchboard")]
     pub(crate) name: String,
+    /// Offer this profile of your own config file alone: `serve --profile`.
+    #[arg(long, value_name = "NAME", conflicts_with = "undo")]
+    pub(crate) profile: Option<String>,
+    /// The agent that the client acts as: `serve --as`.
+    #[arg(long = "as", value_name = "AGENT", conflicts_with = "undo")]
+    pub(crate) agent: Option<CallerId>,
     /// Move the client's servers to your own file, which the gateway offers.
     #[arg(id = "move", long = "move", conflicts_with = "undo")]
     pub(crate) moves: bool,

@@ -61,12 +61,23 @@ fn install(args: &Install, screen: &Screen) -> Result<(), Failure> {
     } else {
         let command = GatewayCommand {
             program: this_program(&environment)?,
-            arguments: Vec::new(),
+            arguments: serve_arguments(args),
         };
         installer.install(&command, mode)
     };
     let outcome = done.map_err(|error| failure(&error, Some(&target)))?;
     print(args, &target, &outcome, screen)
+}
+
+/// Returns the arguments of `serve` in the entry.
+fn serve_arguments(args: &Install) -> Vec<String> {
+    let options = [
+        ("--profile", args.profile.clone()),
+        ("--as", args.agent.as_ref().map(ToString::to_string)),
+    ];
+    let given = options.into_iter();
+    let given = given.filter_map(|(option, value)| Some([option.to_owned(), value?]));
+    given.flatten().collect()
 }
 
 /// Returns the file that servers are moved to.
@@ -86,17 +97,17 @@ fn own_file(places: &Places, scope: InstallScope) -> Result<PathBuf, Failure> {
 ///
 /// The name in `PATH` is better than the file that it leads to: a package manager replaces that with each version.
 fn this_program(environment: &Environment) -> Result<PathBuf, Failure> {
-    let own = std::env::current_exe().and_then(|own| own.canonicalize());
-    let own = own.map_err(|error| {
+    let own = std::env::current_exe().map_err(|error| {
         let message = "cannot determine the path of this program";
         Report::new(Exit::Internal, "internal", message).fact("the system says", error.to_string())
     })?;
+    let real = own.canonicalize().ok();
     let folders = environment.get("PATH").map(|path| path.expose().to_owned());
     let name = own.file_name().unwrap_or_default();
     let in_path = std::env::split_paths(&folders.unwrap_or_default())
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
-        .find(|file| file.canonicalize().is_ok_and(|file| file == own));
+        .find(|file| real.is_some() && file.canonicalize().ok() == real);
     Ok(in_path.unwrap_or(own))
 }
 

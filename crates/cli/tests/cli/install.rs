@@ -199,6 +199,37 @@ fn each_client_and_scope_has_its_file() {
 }
 
 #[test]
+fn the_entry_can_name_a_profile_and_an_agent() {
+    let home = Home::new();
+    let args = ["--to", "zed", "--json", "--profile", "work", "--as", "zed"];
+    assert_eq!(install(&home, &args).code, Some(0));
+    let text: Value = serde_json::from_str(&home.read(".config/zed/settings.json")).unwrap();
+    let words = &text["context_servers"]["switchboard"]["args"];
+    assert_eq!(*words, json!(["serve", "--profile", "work", "--as", "zed"]));
+    // Without them it is another entry, which takes the place of this one.
+    let run = install(&home, &args[..3]);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["change"], "updated");
+    let text: Value = serde_json::from_str(&home.read(".config/zed/settings.json")).unwrap();
+    assert_eq!(
+        text["context_servers"]["switchboard"]["args"],
+        json!(["serve"])
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn the_name_in_path_is_installed_where_there_is_one() {
+    let home = Home::new();
+    let own = env!("CARGO_BIN_EXE_switchboard");
+    std::os::unix::fs::symlink(own, home.path("bin/switchboard")).unwrap();
+    install(&home, &["--to", "cursor"]);
+    let text = home.read(CURSOR);
+    let name = home.path("bin/switchboard").display().to_string();
+    assert!(text.contains(&name) && !text.contains(own), "{text}");
+}
+
+#[test]
 fn servers_move_along_and_come_back() {
     let home = Home::new();
     let text = json!({"mcpServers": {

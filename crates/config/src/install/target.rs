@@ -149,8 +149,9 @@ fn layer_of(scope: InstallScope) -> Layer {
 
 /// The folder under whose path Claude Code keeps the settings of a project: that of the repository.
 fn project(folder: &Path) -> PathBuf {
-    let real = folder.canonicalize();
-    let real = real.unwrap_or_else(|_| folder.to_owned());
+    // On Windows a real path has a prefix that no program shows.
+    let real = folder.canonicalize().ok().filter(|_| !cfg!(windows));
+    let real = real.unwrap_or_else(|| folder.to_owned());
     let mut above = real.ancestors();
     let repository = above.find(|folder| folder.join(".git").exists());
     repository.unwrap_or(&real).to_owned()

@@ -1,5 +1,6 @@
 //! Installs into files of clients, and their undo.
 
+mod corpus;
 mod moving;
 
 use std::fs;
