@@ -12,12 +12,13 @@ use crate::tool;
 const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
 /// The packages to compile: all that build without a C compiler for the target.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 8] = [
     "switchboard-wire",
     "switchboard-core",
     "switchboard-process",
     "switchboard-client",
     "switchboard-config",
+    "switchboard-daemon",
     "switchboard",
     "switchboard-testkit",
 ];

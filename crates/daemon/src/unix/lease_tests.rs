@@ -768,3 +768,22 @@ async fn a_server_that_does_not_read_costs_its_own_command_alone() {
     assert_ne!(command.end().await, Exit::Code(0));
     stage.stop().await;
 }
+
+#[tokio::test]
+async fn a_daemon_that_does_not_answer_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::at(folder.path().join("daemon"));
+    // Connections wait in the queue of the system, as they do while a daemon is stopped.
+    let (_listener, _held) = super::socket::listen(&place).unwrap();
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let listening = Arc::clone(&told);
+    let notice = move |why: &Unused| listening.lock().unwrap().push(format!("{why:?}"));
+    let launcher = DaemonLauncher::new(place, String::new(), Box::new(notice));
+    let stage = Stage::new();
+    let start = stage.start(&[]);
+    tokio::time::pause();
+    assert!(launcher.launch(&start).await.is_none());
+    assert_eq!(*told.lock().unwrap(), ["Failed(Silent)"]);
+    tokio::time::resume();
+    stage.stop().await;
+}
