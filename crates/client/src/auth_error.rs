@@ -254,6 +254,8 @@ pub enum Purpose {
     Authorization,
     /// The token endpoint.
     Token,
+    /// The keys of an issuer (RFC 7517).
+    Keys,
     /// The endpoint of dynamic registration (RFC 7591).
     Registration,
     /// The endpoint of the device grant (RFC 8628).
@@ -274,6 +276,7 @@ impl fmt::Display for Purpose {
             Self::IssuerMetadata => "issuer metadata",
             Self::Authorization => "authorization endpoint",
             Self::Token => "token endpoint",
+            Self::Keys => "keys of the issuer",
             Self::Registration => "registration endpoint",
             Self::Device => "device authorization endpoint",
             Self::Verification => "verification page",

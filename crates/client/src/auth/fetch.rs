@@ -246,6 +246,39 @@ pub(crate) async fn send(
     })
 }
 
+/// Gets a document that an issuer publishes, such as its metadata or its keys. The person has named the
+/// address, which has to be encrypted or on this machine.
+///
+/// # Errors
+/// Fails when the address may not be used, when there is no answer, or when it is not a success.
+pub async fn fetch_published(
+    fetch: &dyn AuthFetch,
+    purpose: Purpose,
+    url: &str,
+    limit_bytes: usize,
+    timeout: Duration,
+) -> Result<Vec<u8>, AuthError> {
+    let endpoint = Endpoint::parse(purpose, url, |_| Reach::Person, fetch.allowed())?;
+    let request = AuthRequest {
+        purpose,
+        url: endpoint.url,
+        reach: endpoint.reach,
+        body: None,
+        headers: vec![("accept", Secret::new("application/json".to_owned()))],
+        limit_bytes,
+        timeout,
+    };
+    let answer = send(fetch, request).await?;
+    if answer.is_success() {
+        return Ok(answer.body.expose().clone());
+    }
+    Err(AuthError::Metadata {
+        purpose,
+        url: url.to_owned(),
+        problem: format!("it answers with status {}", answer.status),
+    })
+}
+
 fn failed(purpose: Purpose, url: &SafeUrl, error: &AuthFetchError) -> AuthError {
     let (url, why) = (url.to_string(), error.to_string());
     match error {

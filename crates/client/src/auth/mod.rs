@@ -54,7 +54,10 @@ pub use {
     challenge::Challenge,
     client_id::Registration,
     device::{DeviceLogin, DeviceRequest},
-    fetch::{AuthBody, AuthFetch, AuthFetchError, AuthFetching, AuthRequest, AuthResponse},
+    fetch::{
+        AuthBody, AuthFetch, AuthFetchError, AuthFetching, AuthRequest, AuthResponse,
+        fetch_published,
+    },
     jose::SigningKey,
     login::{AuthorizationRequest, Force, Login, LoginOptions},
     logout::{Logout, logout_all},

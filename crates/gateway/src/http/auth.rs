@@ -151,6 +151,10 @@ pub(super) async fn identify(
             HttpAuth::Named(tokens) => {
                 by_token(credentials, |text| tokens.find(text, usual.caller().id()))
             }
+            HttpAuth::OAuth(oauth) => {
+                let text = bearer(credentials.headers);
+                oauth.identify(text, usual.caller().id()).await
+            }
             HttpAuth::Custom(rule) => rule.authenticate(credentials).await,
             HttpAuth::Any(_) => Box::pin(identify(auth, usual, credentials)).await,
         };
@@ -174,7 +178,10 @@ fn by_token(
 }
 
 /// The refusal of a request whose credential does not count any more.
-pub(super) fn no_longer_valid() -> AuthRefusal {
+pub(super) fn no_longer_valid(auth: &HttpAuth) -> AuthRefusal {
+    if let Some(oauth) = auth.oauth() {
+        return oauth.no_longer_valid();
+    }
     unauthorized(INVALID, "the credential does not count any more")
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use switchboard::policy::Caller;
 
 use super::auth::{Authenticate, Token};
+use super::oauth::OAuth;
 use super::tokens::LiveTokens;
 use crate::caller::{ClientIdentity, DEFAULT_AGENT};
 use crate::error::GatewayError;
@@ -19,7 +20,10 @@ pub enum HttpAuth {
     /// Named tokens in `Authorization: Bearer`. Each stands for an agent of its own name, which acts as the
     /// identity of the options as long as the policy says nothing of it.
     Named(Arc<LiveTokens>),
-    /// Any of these. What none of them accepts is refused.
+    /// Tokens that an issuer makes for this gateway. Each stands for the agent that the rules of the issuer
+    /// name, which acts as the identity of the options as long as the policy says nothing of it.
+    OAuth(Arc<OAuth>),
+    /// Any of these. What none of them accepts is refused as the last one does.
     Any(Vec<Self>),
     /// No credential at all. A listener off loopback is refused.
     None,
@@ -33,7 +37,16 @@ impl HttpAuth {
         match self {
             Self::None => true,
             Self::Any(all) => all.iter().any(Self::is_open),
-            Self::Token(_) | Self::Named(_) | Self::Custom(_) => false,
+            Self::Token(_) | Self::Named(_) | Self::OAuth(_) | Self::Custom(_) => false,
+        }
+    }
+
+    /// The resource server, if tokens of an issuer are taken.
+    pub(super) fn oauth(&self) -> Option<&OAuth> {
+        match self {
+            Self::OAuth(oauth) => Some(oauth),
+            Self::Any(all) => all.iter().find_map(Self::oauth),
+            Self::None | Self::Token(_) | Self::Named(_) | Self::Custom(_) => None,
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) enum Route {
     OlderStream,
     /// The messages of the transport of 2024-11-05.
     OlderMessages,
+    /// The metadata of the protected resource (RFC 9728), with OAuth.
+    ResourceMetadata,
     /// The process serves.
     Health,
     /// The process serves, and is not about to end.
@@ -55,7 +57,7 @@ impl Route {
             Self::Protocol(_) => "POST, GET, DELETE, OPTIONS",
             Self::OlderStream => "GET, OPTIONS",
             Self::OlderMessages => "POST, OPTIONS",
-            Self::Health | Self::Ready => "GET, HEAD, OPTIONS",
+            Self::ResourceMetadata | Self::Health | Self::Ready => "GET, HEAD, OPTIONS",
         }
     }
 

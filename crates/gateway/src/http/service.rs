@@ -21,6 +21,7 @@ use super::auth::{Credentials, Peer, identify, no_longer_valid};
 use super::body::{BodyError, read_body};
 use super::ends::Ends;
 use super::modern::ModernClients;
+use super::oauth::OAuth;
 use super::options::HttpOptions;
 use super::origin::{AllowList, OriginRefusal};
 use super::respond::{self, HttpResponse};
@@ -240,7 +241,11 @@ async fn route<B: Body>(
         return shared.refuse(RefusalReason::Head, response);
     }
     let path = head.uri.path();
-    let Some(route) = Route::find(path, shared.options.legacy_sse) else {
+    let oauth = shared.options.auth.oauth();
+    let metadata = oauth.filter(|oauth| oauth.serves(path));
+    let found = metadata.map(|_| Route::ResourceMetadata);
+    let found = found.or_else(|| Route::find(path, shared.options.legacy_sse));
+    let Some(route) = found else {
         let response = respond::refusal(StatusCode::NOT_FOUND, "nothing is served at this path");
         return shared.refuse(RefusalReason::Route, response);
     };
@@ -259,6 +264,11 @@ async fn route<B: Body>(
             return respond::text(StatusCode::SERVICE_UNAVAILABLE, "draining\n");
         }
         Route::Ready => return respond::text(StatusCode::OK, "ready\n"),
+        // Nor has a client that asks where it gets one.
+        Route::ResourceMetadata => {
+            let text = metadata.map(OAuth::metadata).unwrap_or_default();
+            return respond::json(StatusCode::OK, text);
+        }
         Route::Protocol(_) | Route::OlderStream | Route::OlderMessages => {}
     }
     let credentials = Credentials {
@@ -296,7 +306,7 @@ async fn route<B: Body>(
     let response = tokio::select! {
         biased;
         () = end.wait() => {
-            let response = respond::closing(respond::unauthorized(no_longer_valid()));
+            let response = respond::closing(respond::unauthorized(no_longer_valid(&shared.options.auth)));
             return shared.refuse(RefusalReason::Auth, response);
         }
         // Boxed: it would make the future of every request larger.

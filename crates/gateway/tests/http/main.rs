@@ -7,6 +7,7 @@
     reason = "a failure here is a failed test"
 )]
 
+mod credentials;
 mod drain;
 mod hostile;
 mod legacy;
