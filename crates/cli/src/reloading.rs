@@ -58,12 +58,12 @@ impl Reloading {
         })
     }
 
-    /// Keeps servers out of the host.
-    pub(crate) fn leave_out(
+    /// Calls this with each config before the host takes it; it returns servers that the host is not to have.
+    pub(crate) fn prepare(
         mut self,
-        names: impl Fn(&Config) -> Vec<ServerName> + Send + Sync + 'static,
+        prepare: impl Fn(&Config) -> Vec<ServerName> + Send + Sync + 'static,
     ) -> Self {
-        self.reloader = self.reloader.leave_out(names);
+        self.reloader = self.reloader.prepare(prepare);
         self
     }
 

@@ -1,8 +1,9 @@
 //! The gateway: the host, its options, and what all clients share.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use switchboard::Host;
@@ -10,7 +11,7 @@ use switchboard::Host;
 use crate::drain::Drain;
 use crate::error::GatewayError;
 use crate::offer::Offers;
-use crate::options::GatewayOptions;
+use crate::options::{GatewayOptions, Profile};
 use crate::seal::Seal;
 
 /// The servers of a host, offered as one server.
@@ -28,15 +29,16 @@ pub(crate) struct Shared {
     pub(crate) drain: Drain,
     /// Notifications that clients on byte streams were too slow for.
     pub(crate) dropped: Arc<AtomicU64>,
-    first_list: OnceLock<Instant>,
+    first_list: Mutex<Option<Instant>>,
     /// The last time that a list which did not wait connected to servers.
     connected: Mutex<Option<Instant>>,
 }
 
 impl Shared {
-    /// The time at which a client first listed something.
+    /// The time at which a client first listed something, of the servers that there are now.
     pub(crate) fn first_list(&self) -> Instant {
-        *self.first_list.get_or_init(Instant::now)
+        let mut first = (self.first_list.lock()).unwrap_or_else(PoisonError::into_inner);
+        *first.get_or_insert_with(Instant::now)
     }
 
     /// Returns true if a list that does not wait may connect to servers. Not every list does: a server that
@@ -66,9 +68,27 @@ impl Gateway {
             seal,
             drain: Drain::default(),
             dropped: Arc::default(),
-            first_list: OnceLock::new(),
+            first_list: Mutex::default(),
             connected: Mutex::default(),
         })))
+    }
+
+    /// Takes other profiles, because config files have changed: call it before
+    /// [`Host::reconcile`]. What is not known then is waited for as at the first list.
+    ///
+    /// # Errors
+    /// Fails if a profile cannot be used; then those of before stay.
+    pub fn reload(&self, profiles: &BTreeMap<String, Profile>) -> Result<(), GatewayError> {
+        // First: servers that start anew are waited for, whatever the profiles are.
+        *(self.0.first_list.lock()).unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.offers.set_profiles(profiles)?;
+        self.0.host.mark_changed();
+        Ok(())
+    }
+
+    /// The names of the profiles as they are now.
+    pub fn profiles(&self) -> Vec<String> {
+        self.0.offers.profile_names()
     }
 
     /// The host whose servers are offered.

@@ -29,8 +29,8 @@ pub enum Reload {
     Refused(Vec<Problem>),
 }
 
-/// Names the servers of a config that the host is not to have.
-type LeaveOut = dyn Fn(&Config) -> Vec<ServerName> + Send + Sync;
+/// Is called before the host takes a config; names the servers that it is not to have.
+type Prepare = dyn Fn(&Config) -> Vec<ServerName> + Send + Sync;
 
 /// Follows the config files of a host.
 pub struct Reloader {
@@ -38,7 +38,7 @@ pub struct Reloader {
     places: Places,
     watch: Option<FileWatch>,
     asked: Arc<Notify>,
-    leave_out: Box<LeaveOut>,
+    prepare: Box<Prepare>,
     /// Stands for the texts of the files that were read last.
     texts: u64,
     /// The problems that were returned last, while files cannot be read.
@@ -54,7 +54,7 @@ impl Reloader {
             places,
             watch: None,
             asked: Arc::default(),
-            leave_out: Box::new(|_| Vec::new()),
+            prepare: Box::new(|_| Vec::new()),
             texts,
             refused: Vec::new(),
         }
@@ -73,13 +73,14 @@ impl Reloader {
         Ok(())
     }
 
-    /// Keeps servers out of the host that its program does not want.
+    /// Is called with each config before the host takes it, for what the program does with its files besides;
+    /// returns servers that the host is not to have.
     #[must_use]
-    pub fn leave_out(
+    pub fn prepare(
         mut self,
-        names: impl Fn(&Config) -> Vec<ServerName> + Send + Sync + 'static,
+        prepare: impl Fn(&Config) -> Vec<ServerName> + Send + Sync + 'static,
     ) -> Self {
-        self.leave_out = Box::new(names);
+        self.prepare = Box::new(prepare);
         self
     }
 
@@ -138,7 +139,7 @@ impl Reloader {
         if !errors.is_empty() {
             return Reload::Refused(errors);
         }
-        let names = (self.leave_out)(&config);
+        let names = (self.prepare)(&config);
         config.retain(|entry| !names.contains(entry.name()));
         let done = self.host.reconcile(&config).await;
         let texts = config.digest();

@@ -144,7 +144,7 @@ async fn servers_that_are_left_out_never_come_and_asking_reads_again() {
     let file = folder.path().join("mcp.json");
     fs::write(&file, servers(&["a"])).unwrap();
     let (host, reloader) = reloader(&file);
-    let mut reloader = reloader.leave_out(|config| {
+    let mut reloader = reloader.prepare(|config| {
         let names = config.entries().iter().map(|entry| entry.name().clone());
         names.filter(|name| name.as_str() == "gateway").collect()
     });

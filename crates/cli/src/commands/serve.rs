@@ -3,6 +3,7 @@
 //! stdout carries protocol messages alone, and everything for people goes to stderr. The gateway is a
 //! library: this module reads the options, words what it tells, and ends it in good order.
 
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -151,17 +152,28 @@ fn gateway(args: &Serve, hosting: &Hosting<'_>) -> Result<(Gateway, ClientIdenti
         options.limits.first_list_stream = time;
         options.limits.first_list_http = time;
     }
-    for section in hosting.files.config.profiles() {
-        let name = section.name.text().to_owned();
-        match profile(section) {
-            Some(profile) => drop(options.profiles.insert(name, profile)),
-            None => hosting.screen.warn(&format!(
-                "the profile {name} has errors and is not served; see `switchboard config check`"
-            )),
-        }
+    let (profiles, wrong) = profiles(&hosting.files.config);
+    options.profiles = profiles;
+    for name in wrong {
+        hosting.screen.warn(&format!(
+            "the profile {name} has errors and is not served; see `switchboard config check`"
+        ));
     }
     let gateway = Gateway::new(hosting.host.clone(), options).map_err(configuration)?;
     Ok((gateway, ClientIdentity::local(caller)))
+}
+
+/// Reads the profiles of a config, and names those whose contents are unclear.
+fn profiles(config: &Config) -> (BTreeMap<String, Profile>, Vec<String>) {
+    let (mut profiles, mut wrong) = (BTreeMap::new(), Vec::new());
+    for section in config.profiles() {
+        let name = section.name.text().to_owned();
+        match profile(section) {
+            Some(profile) => drop(profiles.insert(name, profile)),
+            None => wrong.push(name),
+        }
+    }
+    (profiles, wrong)
 }
 
 /// Reads a profile; `None` if what it is to have is unclear.
@@ -236,7 +248,12 @@ impl Serving<'_> {
         let config = self.args.config.as_deref();
         let own = self.args.http;
         let reloading = Reloading::new(self.hosting, config)?;
-        let mut reloading = reloading.leave_out(move |config| gateways(config, own));
+        let gateway = self.gateway.clone();
+        let mut reloading = reloading.prepare(move |config| {
+            // Profiles that are wrong are among the problems that are told; those of before stay then.
+            drop(gateway.reload(&profiles(config).0));
+            gateways(config, own)
+        });
         if !self.args.no_watch
             && let Some(warning) = reloading.watch()
         {
@@ -308,7 +325,7 @@ impl Serving<'_> {
         }
         let title = format!("no {kind} is called {name}");
         let report = Report::new(Exit::Configuration, "configuration", title);
-        let known = self.gateway.options().profiles.keys().cloned();
+        let known = self.gateway.profiles().into_iter();
         let known: Vec<String> = match kind {
             "profile" => known.collect(),
             _ => self

@@ -205,8 +205,23 @@ fn a_call_in_flight_finishes_while_its_server_changes() {
     told(&mut stderr, "the config was read again: changed one\n");
     let answer = gateway.answer(99);
     assert!(answer["result"].is_object(), "{answer}");
-    gateway.tools_until(|tools| has(tools, "one__echo"));
     works(&mut gateway, "one__echo");
+}
+
+#[test]
+fn a_call_right_after_a_change_waits_for_the_server() {
+    let home = home(&["one"], &json!({}));
+    let mut gateway = serve(&home, &["--first-list", "60s"]);
+    gateway.shake_hands();
+    gateway.tools();
+    let mut stderr = stderr(&mut gateway);
+    for change in 0..5 {
+        let env = json!({"CHANGED": change.to_string()});
+        let entry = json!({"command": OWN, "args": ["test-server"], "env": env});
+        replace(&home, &json!({"mcpServers": {"one": entry}}).to_string());
+        told(&mut stderr, "the config was read again: changed one\n");
+        works(&mut gateway, "one__echo");
+    }
 }
 
 /// A home with a server of a project, which is approved.
@@ -263,4 +278,21 @@ fn definitions_that_are_approved_elsewhere_are_offered_again() {
     assert_eq!(run.code, Some(0), "{run:?}");
     gateway.tools_until(|tools| has(tools, "demo__echo"));
     works(&mut gateway, "demo__echo");
+}
+
+#[test]
+fn a_profile_that_is_edited_offers_what_it_names_now() {
+    let profile = |tools: &str| json!({"profiles": {"work": {"tools": [tools]}}});
+    let home = home(&["one", "two"], &profile("one/echo"));
+    let mut gateway = serve(&home, &["--profile", "work"]);
+    gateway.shake_hands();
+    assert_eq!(gateway.tools(), ["one__echo"]);
+    let entry = json!({"command": OWN, "args": ["test-server"]});
+    let mut config = profile("two/add");
+    config["mcpServers"] = json!({"one": entry, "two": entry});
+    replace(&home, &config.to_string());
+    gateway.tools_until(|tools| *tools == ["two__add"]);
+    // Nothing else is.
+    let answer = echo(&mut gateway, "one__echo");
+    assert!(answer["error"].is_object(), "{answer}");
 }

@@ -29,7 +29,7 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use switchboard::policy::Caller;
 use switchboard::protocol::Raw;
@@ -40,12 +40,12 @@ use crate::caller::ClientIdentity;
 use crate::error::GatewayError;
 use crate::gateway::Gateway;
 use crate::limits::GatewayLimits;
-use crate::options::GatewayOptions;
+use crate::options::{GatewayOptions, Profile};
 use crate::scope::Scope;
 use crate::seal::Seal;
 use content::{Content, ListStore, Making, form_for_clients};
 pub use left_out::{LeftOut, LeftOutReason};
-use profile::ReadProfile;
+use profile::{ReadProfile, ReadProfiles};
 use projection::Projections;
 use rewrite::Edits;
 
@@ -94,7 +94,7 @@ pub(crate) struct OfferedResource {
 pub(crate) struct Offers {
     host: Host,
     limits: GatewayLimits,
-    profiles: BTreeMap<Arc<str>, Arc<ReadProfile>>,
+    profiles: RwLock<ReadProfiles>,
     projections: Arc<Projections>,
     lists: ListStore,
     seal: Arc<Seal>,
@@ -140,7 +140,7 @@ impl Offers {
         let limits = options.limits.clone();
         Ok(Self {
             host: host.clone(),
-            profiles: profile::read_all(&options.profiles)?,
+            profiles: RwLock::new(profile::read_all(&options.profiles)?),
             projections: Arc::new(Projections::new(limits.addresses)),
             lists: ListStore::default(),
             seal: Arc::new(Seal::new(limits.sealed_bytes)?),
@@ -161,6 +161,31 @@ impl Offers {
             seal: Arc::clone(&self.seal),
             projections: Arc::clone(&self.projections),
         }))
+    }
+
+    /// Sets the profiles.
+    pub(crate) fn set_profiles(
+        &self,
+        profiles: &BTreeMap<String, Profile>,
+    ) -> Result<(), GatewayError> {
+        let read = profile::read_all(profiles)?;
+        *self
+            .profiles
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = read;
+        // After that: contents of the profiles of before are not made any more.
+        self.slots().clear();
+        Ok(())
+    }
+
+    pub(crate) fn profile_names(&self) -> Vec<String> {
+        let profiles = self.profiles.read().unwrap_or_else(PoisonError::into_inner);
+        profiles.keys().map(ToString::to_string).collect()
+    }
+
+    fn profile(&self, name: &str) -> Option<Arc<ReadProfile>> {
+        let profiles = self.profiles.read().unwrap_or_else(PoisonError::into_inner);
+        profiles.get(name).cloned()
     }
 
     /// Changes whenever some offer may have changed.
@@ -194,14 +219,14 @@ impl Offers {
 
     fn make(&self, caller: &Caller, scope: &Scope) -> Option<Content> {
         let profile = match scope {
-            Scope::Profile(name) => Some(self.profiles.get(name)?),
+            Scope::Profile(name) => Some(self.profile(name)?),
             _ => None,
         };
         let making = Making {
             host: &self.host,
             caller,
             scope,
-            profile: profile.map(|profile| &**profile),
+            profile: profile.as_deref(),
             limits: &self.limits,
             projections: &self.projections,
             lists: &self.lists,

@@ -24,13 +24,14 @@ struct ToolPattern {
     tool: Glob,
 }
 
+/// Profiles by name.
+pub(super) type ReadProfiles = BTreeMap<Arc<str>, Arc<ReadProfile>>;
+
 /// Reads all profiles.
 ///
 /// # Errors
 /// Fails if a name or a pattern cannot be one. A server that does not exist is no error: it may come later.
-pub(super) fn read_all(
-    profiles: &BTreeMap<String, Profile>,
-) -> Result<BTreeMap<Arc<str>, Arc<ReadProfile>>, GatewayError> {
+pub(super) fn read_all(profiles: &BTreeMap<String, Profile>) -> Result<ReadProfiles, GatewayError> {
     let read = profiles.iter().map(|(name, profile)| {
         let read = ReadProfile::read(name, profile).map_err(|why| GatewayError::Profile {
             name: name.clone(),

@@ -240,6 +240,12 @@ impl Host {
         member::watch_revision()
     }
 
+    /// Has those who follow [`Host::revision`] look again.
+    #[doc(hidden)]
+    pub fn mark_changed(&self) {
+        member::next_revision();
+    }
+
     /// Subscribes to events, from now on.
     pub fn events(&self) -> Events {
         self.0.events.subscribe()
