@@ -20,6 +20,9 @@ struct Arguments {
     /// Have the calls speak 2026-07-28 instead of 2025-11-25
     #[arg(long)]
     modern: bool,
+    /// The path of its endpoint over HTTP
+    #[arg(long, default_value = "/mcp")]
+    path: String,
     /// The name of the tool that echoes
     #[arg(long, default_value = "echo")]
     tool: String,
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         } else {
             Era::Legacy
         },
+        path: arguments.path,
         tool: arguments.tool,
         count: arguments.count,
         lanes: arguments.lanes,

@@ -1,10 +1,11 @@
-//! A bare reverse proxy in front of one server, for `bench-load`.
+//! A bare reverse proxy, or a gateway of others, in front of one server, for `bench-load`.
 
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use switchboard_bench::forward::{Upstream, nginx, proxy};
+use switchboard_bench::forward::{Peer, Upstream, nginx, peer, proxy};
 
 /// The allocator of all programs of the benchmark.
 #[global_allocator]
@@ -22,15 +23,21 @@ struct Arguments {
     /// Have nginx do it
     #[arg(long)]
     nginx: bool,
+    /// Have this gateway do it, with the server on a pipe
+    #[arg(long, requires = "program")]
+    peer: Option<Peer>,
+    /// What starts that gateway: its program, or an interpreter and a script
+    #[arg(last = true)]
+    program: Vec<PathBuf>,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let server = Upstream::Http.command(&arguments.server, arguments.server_cpu);
-    let done = if arguments.nginx {
-        nginx(&server)
-    } else {
-        proxy(&server)
+    let server = |upstream: Upstream| upstream.command(&arguments.server, arguments.server_cpu);
+    let done = match arguments.peer {
+        Some(which) => peer(which, &arguments.program, &server(Upstream::Stdio)),
+        None if arguments.nginx => nginx(&server(Upstream::Http)),
+        None => proxy(&server(Upstream::Http)),
     };
     let Err(fault) = done else {
         return ExitCode::SUCCESS;

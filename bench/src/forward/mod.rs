@@ -1,12 +1,14 @@
-//! What stands between a client and a server: the gateway, and a bare reverse proxy as the limit. One load
-//! drives both, and checks every answer.
+//! What stands between a client and a server: the gateway, a bare reverse proxy as the limit, and gateways of
+//! others. One load drives all of them, and checks every answer.
 
 #[cfg(feature = "ours")]
 mod gateway;
 mod load;
 mod nginx;
+mod peers;
 mod program;
 mod proxy;
+mod started;
 mod stream;
 
 use clap::ValueEnum;
@@ -16,6 +18,7 @@ use tokio::sync::oneshot;
 pub use gateway::run as gateway;
 pub use load::{Load, run as load};
 pub use nginx::run as nginx;
+pub use peers::{Peer, run as peer};
 pub use proxy::run as proxy;
 
 use crate::server::Era;

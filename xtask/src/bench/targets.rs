@@ -156,6 +156,16 @@ pub(super) fn judge_gateway(gateway: Option<&Gateway>) -> Vec<Target> {
         (1.0 / 0.65, "at most 1 / 0.65 (1.538)"),
         to_proxy(Work::MANY, |run| run.processor_us),
     ));
+    for peer in Through::PEERS {
+        for work in [Work::PIPE_ONE, Work::PIPE_MANY] {
+            let both = (Through::Gateway, peer);
+            targets.push(Target::new(
+                format!("gateway: {}, gateway / {}", work.name(), peer.name()),
+                (1.0, "ahead (at most 1.0)"),
+                gateway.and_then(|seen| seen.ratio(work, both, |run| run.per_call_us)),
+            ));
+        }
+    }
     targets
 }
 
@@ -239,10 +249,15 @@ mod tests {
             judged.iter().map(|one| one.verdict).collect::<Vec<_>>()
         };
         let good = figures(60_000.0, &[[100.0, 130.0]]);
-        assert_eq!(verdicts(Some(&good)), [Verdict::Met; 6]);
+        // The gateways of others are not among these figures.
+        let others = [Verdict::NotMeasured; 6];
+        assert_eq!(verdicts(Some(&good)), [[Verdict::Met; 6], others].concat());
         let bad = figures(130_000.1, &[[100.0, 154.0]]);
-        assert_eq!(verdicts(Some(&bad)), [Verdict::Missed; 6]);
-        assert_eq!(verdicts(None), [Verdict::NotMeasured; 6]);
+        assert_eq!(
+            verdicts(Some(&bad)),
+            [[Verdict::Missed; 6], others].concat()
+        );
+        assert_eq!(verdicts(None), [Verdict::NotMeasured; 12]);
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! Calls through the gateway: instructions of its process, and its times beside a bare reverse proxy.
+//! Calls through the gateway: instructions of its process, and its times beside a bare reverse proxy and
+//! beside gateways of others.
 //!
 //! The gateway has what people run it with: a policy, a listener to its decisions, and a token over HTTP.
 //! Its instructions are the difference of two run lengths, as those of clients are. Times are compared
 //! within a round, in which all programs take turns on the same core.
 
+mod peers;
 mod plan;
 
 use std::process::{Command, Stdio};
@@ -12,6 +14,7 @@ use super::instructions::collected;
 use super::plan::rounds;
 use super::programs::Programs;
 use super::wall::median;
+use peers::Peer;
 pub(super) use plan::{Era, Through, Way, Work};
 
 /// The name that selects it among the rows.
@@ -67,12 +70,16 @@ impl Gateway {
                 }
             }
         }
-        let has_nginx = is_there("nginx");
-        if !has_nginx {
+        let mut there = vec![Through::Proxy, Through::Gateway];
+        if is_there("nginx") {
+            there.push(Through::Nginx);
+        } else {
             eprintln!("{NAME}: nginx is left out: it is not installed");
         }
+        let peers = peers::prepare();
+        there.extend(peers.iter().map(|peer| peer.through));
         for work in Work::ALL {
-            seen.time(programs, work, has_nginx, quick)?;
+            seen.time(programs, work, (&there, &peers), quick)?;
         }
         Ok(seen)
     }
@@ -81,10 +88,10 @@ impl Gateway {
         &mut self,
         programs: &Programs,
         work: Work,
-        has_nginx: bool,
+        (there, peers): (&[Through], &[Peer]),
         quick: bool,
     ) -> Result<(), String> {
-        let contenders = work.contenders(has_nginx);
+        let contenders = work.contenders(there);
         let mut timed: Vec<Timed> = contenders
             .into_iter()
             .map(|through| Timed {
@@ -98,7 +105,7 @@ impl Gateway {
             // Each round starts with another one, as in the other rows.
             for at in (0..all).cycle().skip(round).take(all) {
                 if let Some(one) = timed.get_mut(at) {
-                    let said = loaded(programs, work, one.through, work.count(quick))?;
+                    let said = loaded(programs, work, (one.through, peers), work.count(quick))?;
                     one.rounds.push(read(&said)?);
                 }
             }
@@ -123,20 +130,30 @@ impl Gateway {
         &self.timed
     }
 
-    /// The median of the ratios to the bare proxy, each within one round.
-    pub(super) fn to_proxy(
+    /// The median of the ratios of two programs, each within one round.
+    pub(super) fn ratio(
         &self,
         work: Work,
-        through: Through,
+        (one, other): (Through, Through),
         of: fn(&Run) -> f64,
     ) -> Option<f64> {
         let find = |through| {
             let is_it = |one: &&Timed| one.work == work && one.through == through;
             self.timed.iter().find(is_it)
         };
-        let (one, proxy) = (find(through)?, find(Through::Proxy)?);
-        let pairs = one.rounds.iter().zip(&proxy.rounds);
-        median(pairs.map(|(one, proxy)| of(one) / of(proxy)))
+        let (one, other) = (find(one)?, find(other)?);
+        let pairs = one.rounds.iter().zip(&other.rounds);
+        median(pairs.map(|(one, other)| of(one) / of(other)))
+    }
+
+    /// The same, to the bare proxy.
+    pub(super) fn to_proxy(
+        &self,
+        work: Work,
+        through: Through,
+        of: fn(&Run) -> f64,
+    ) -> Option<f64> {
+        self.ratio(work, (through, Through::Proxy), of)
     }
 }
 
@@ -160,21 +177,38 @@ fn counted(programs: &Programs, way: Way, era: Era, calls: u32) -> Result<f64, S
 }
 
 /// Puts a load on a program; gives the line that it prints.
-fn loaded(programs: &Programs, work: Work, through: Through, calls: u32) -> Result<String, String> {
+fn loaded(
+    programs: &Programs,
+    work: Work,
+    (through, peers): (Through, &[Peer]),
+    calls: u32,
+) -> Result<String, String> {
     let (_, own_cpu) = programs.cpus();
-    let mut load = load(programs, work.way, Era::Modern, calls, work.lanes);
-    if through == Through::Gateway {
+    let mut load = load(programs, work.way, work.era(), calls, work.lanes);
+    // The others forward names as they are; fastmcp does so for a single server.
+    if matches!(
+        through,
+        Through::Gateway | Through::McpProxy | Through::Mcporter
+    ) {
         load.args(["--tool", "bench__echo"]);
+    }
+    if through == Through::McpProxy {
+        load.args(["--path", "/"]);
     }
     load.args(["--", "taskset", "-c", &own_cpu.to_string()]);
     match through {
         Through::Gateway => gateway(&mut load, programs, work.way),
-        Through::Proxy | Through::Nginx => {
+        _ => {
             load.arg(programs.folder().join("bench-proxy"));
             server(&mut load, programs);
             if through == Through::Nginx {
                 load.arg("--nginx");
             }
+            if let Some(name) = through.peer() {
+                load.args(["--peer", name, "--"]);
+            }
+            let peer = peers.iter().find(|peer| peer.through == through);
+            load.args(peer.map_or(&[][..], |peer| &peer.words));
         }
     }
     let what = format!("{} through {}", work.name(), through.name());
@@ -299,8 +333,15 @@ pub(super) mod tests {
 
     #[test]
     fn what_reads_no_messages_takes_no_part_where_the_server_has_a_pipe() {
-        let through = |way| Work { way, lanes: 1 }.contenders(true);
-        assert_eq!(through(Way::HttpStdio), [Through::Gateway]);
+        let there = [
+            Through::Proxy,
+            Through::Gateway,
+            Through::Nginx,
+            Through::McpProxy,
+        ];
+        let through = |way| Work { way, lanes: 1 }.contenders(&there);
+        let pipe = [Through::Gateway, Through::McpProxy];
+        assert_eq!(through(Way::HttpStdio), pipe);
         let all = [Through::Proxy, Through::Gateway, Through::Nginx];
         assert_eq!(through(Way::HttpHttp), all);
     }

@@ -53,14 +53,33 @@ pub(in super::super) enum Through {
     Proxy,
     Gateway,
     Nginx,
+    McpProxy,
+    Fastmcp,
+    Mcporter,
 }
 
 impl Through {
+    /// The gateways of others.
+    pub(in super::super) const PEERS: [Self; 3] = [Self::McpProxy, Self::Fastmcp, Self::Mcporter];
+
+    /// The name in the arguments of `bench-proxy`.
+    pub(super) fn peer(self) -> Option<&'static str> {
+        match self {
+            Self::McpProxy => Some("mcp-proxy"),
+            Self::Fastmcp => Some("fastmcp"),
+            Self::Mcporter => Some("mcporter"),
+            Self::Proxy | Self::Gateway | Self::Nginx => None,
+        }
+    }
+
     pub(in super::super) fn name(self) -> &'static str {
         match self {
             Self::Proxy => "hyper proxy",
             Self::Gateway => "gateway",
             Self::Nginx => "nginx",
+            Self::McpProxy => "mcp-proxy 0.6.0",
+            Self::Fastmcp => "fastmcp's proxy",
+            Self::Mcporter => "mcporter serve",
         }
     }
 }
@@ -82,28 +101,36 @@ impl Work {
         way: Way::HttpHttp,
         lanes: 64,
     };
-    pub(super) const ALL: [Self; 3] = [
-        Self::ONE,
-        Self::MANY,
-        Self {
-            way: Way::HttpStdio,
-            lanes: 1,
-        },
-    ];
+    pub(in super::super) const PIPE_ONE: Self = Self {
+        way: Way::HttpStdio,
+        lanes: 1,
+    };
+    pub(in super::super) const PIPE_MANY: Self = Self {
+        way: Way::HttpStdio,
+        lanes: 64,
+    };
+    pub(super) const ALL: [Self; 4] = [Self::ONE, Self::MANY, Self::PIPE_ONE, Self::PIPE_MANY];
 
     pub(in super::super) fn name(self) -> String {
         format!("{}, {} in flight", self.way.name(), self.lanes)
     }
 
-    /// The programs that can do it: what does not read messages cannot forward them to a pipe.
-    pub(super) fn contenders(self, has_nginx: bool) -> Vec<Through> {
+    /// The era of the clients. Gateways of others stand on pipes, and not all of them speak the modern one.
+    pub(super) fn era(self) -> Era {
+        match self.way {
+            Way::HttpHttp => Era::Modern,
+            Way::HttpStdio | Way::StreamStdio => Era::Legacy,
+        }
+    }
+
+    /// The programs of those there that can do it: what does not read messages cannot forward them to a pipe.
+    pub(super) fn contenders(self, there: &[Through]) -> Vec<Through> {
         let can = |through: &Through| match through {
             Through::Gateway => true,
-            Through::Proxy => self.way == Way::HttpHttp,
-            Through::Nginx => self.way == Way::HttpHttp && has_nginx,
+            Through::Proxy | Through::Nginx => self.way == Way::HttpHttp,
+            Through::McpProxy | Through::Fastmcp | Through::Mcporter => self.way == Way::HttpStdio,
         };
-        let all = [Through::Proxy, Through::Gateway, Through::Nginx];
-        all.into_iter().filter(can).collect()
+        there.iter().copied().filter(can).collect()
     }
 
     /// Number of calls in one run.
