@@ -54,6 +54,14 @@ pub(crate) struct Serve {
     /// File of the token, made if it does not exist. Without it the file is in the state folder.
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Also accept tokens of the issuer that this file describes, as JSON.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "http",
+        conflicts_with = "no_auth"
+    )]
+    pub(crate) oauth: Option<PathBuf>,
     /// Also accept this `Host`.
     #[arg(long, value_name = "HOST", requires = "http")]
     pub(crate) allow_host: Vec<String>,

@@ -17,10 +17,11 @@ use switchboard::config::{Config, Entry, ProfileSection};
 use switchboard::host::{HostBuilder, KeptDefinitions};
 use switchboard::policy::{AgentPolicy, Level};
 use switchboard::spec::ServerName;
-use switchboard::transport::Environment;
+use switchboard::transport::{Environment, HttpAuthFetch};
 use switchboard_gateway::caller::DEFAULT_AGENT;
 use switchboard_gateway::http::{
-    HttpAuth, HttpListener, HttpOptions, HttpService, LiveTokens, NamedTokens, TlsFiles, TokenFile,
+    HttpAuth, HttpListener, HttpOptions, HttpService, LiveTokens, NamedTokens, OAuth, OAuthOptions,
+    TlsFiles, TokenFile,
 };
 use switchboard_gateway::setup::{self, ClientSetup};
 use switchboard_gateway::{
@@ -440,7 +441,7 @@ impl Serving<'_> {
             })?;
             let new = file.new_text;
             let own = HttpAuth::Token(file.token);
-            (self.with_named(own)?, Some(TokenPlace { path, new }))
+            (self.with_others(own)?, Some(TokenPlace { path, new }))
         };
         let mut options = HttpOptions::with_identity(auth, self.identity.clone());
         options.allow_hosts.clone_from(&args.allow_host);
@@ -456,17 +457,27 @@ impl Serving<'_> {
         Ok((service, place))
     }
 
-    /// Takes named tokens too, from the state folder.
-    fn with_named(&self, own: HttpAuth) -> Result<HttpAuth, Failure> {
-        let Some(folder) = state::gateway_tokens(&self.hosting.environment) else {
-            return Ok(own);
-        };
-        let named = LiveTokens::new(NamedTokens::at(folder));
-        // A person who has made tokens learns now that none of them counts.
-        named
-            .check()
-            .map_err(|error| super::token::failure(&error))?;
-        Ok(HttpAuth::Any(vec![own, HttpAuth::Named(named)]))
+    /// Takes named tokens too, from the state folder, and those of the issuer of `--oauth`.
+    fn with_others(&self, own: HttpAuth) -> Result<HttpAuth, Failure> {
+        let mut all = vec![own];
+        if let Some(folder) = state::gateway_tokens(&self.hosting.environment) {
+            let named = LiveTokens::new(NamedTokens::at(folder));
+            // A person who has made tokens learns now that none of them counts.
+            named
+                .check()
+                .map_err(|error| super::token::failure(&error))?;
+            all.push(HttpAuth::Named(named));
+        }
+        if let Some(file) = &self.args.oauth {
+            let url = public_url(self.args)?;
+            let options = OAuthOptions::read(file, &url).map_err(configuration)?;
+            let fetch = Arc::new(HttpAuthFetch::new());
+            // Last: its refusal tells clients where they get a token.
+            all.push(HttpAuth::OAuth(
+                OAuth::new(options, fetch).map_err(configuration)?,
+            ));
+        }
+        Ok(HttpAuth::Any(all))
     }
 
     fn tell_start(&self, addresses: &[SocketAddr], token: Option<&TokenPlace>) {
@@ -568,6 +579,23 @@ fn gateways(config: &Config, http: Option<SocketAddr>) -> Vec<ServerName> {
 
 async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
+}
+
+/// The URL of the gateway that tokens are issued for.
+fn public_url(args: &Serve) -> Result<String, Failure> {
+    if let Some(url) = &args.public_url {
+        return Ok(url.clone());
+    }
+    let address = args.http.filter(|address| address.port() != 0);
+    let address = address.ok_or_else(|| {
+        Report::usage("--oauth: tokens are issued for a URL: give --public-url, or a port")
+    })?;
+    let scheme = if args.tls_cert.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    Ok(format!("{scheme}://{address}"))
 }
 
 /// The file of the token, and its text if it was made just now.

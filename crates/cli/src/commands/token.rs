@@ -52,7 +52,7 @@ pub(super) fn failure(error: &NamedTokenError) -> Failure {
         NamedTokenError::Unknown { known, .. } => {
             let report = report(Exit::Configuration, "configuration");
             if known.is_empty() {
-                report.hint("there is none yet: `switchboard token add NAME` makes one")
+                report.hint("`switchboard token add NAME` makes the first one")
             } else {
                 report.hint(format!("known: {}", known.join(", ")))
             }

@@ -342,6 +342,9 @@ fn each_misuse_of_serve_has_an_error_and_a_code() {
             "cannot be used with",
         ),
         (&["--http", "0", "--tls-cert", "x"], 2, "--tls-key"),
+        (&["--http", "0", "--oauth", "x"], 2, "give --public-url"),
+        (&["--http", "1", "--oauth", "/none"], 6, "/none"),
+        (&["--oauth", "x"], 2, "--http"),
         (&["--config", "/none.json"], 6, "none.json"),
     ] {
         let run = refused(&home, args);
