@@ -271,6 +271,13 @@ pub fn python_v1_client(url: &str) -> Launch {
     script("mcp1", "client_http_v1.py").arg(url)
 }
 
+/// A client on the Python SDK 1.30 that gets a token for the server at `url` from its issuer, which is
+/// [`oidc_issuer`], uses the server with it and writes what it saw.
+#[must_use]
+pub fn python_v1_oauth_client(url: &str) -> Launch {
+    script("mcp1", "client_oauth_v1.py").arg(url)
+}
+
 /// A client on the Python SDK 2.3, in the `mode` that the SDK calls so.
 #[must_use]
 pub fn python_v2_client(mode: &str, url: &str) -> Launch {

@@ -63,9 +63,13 @@ impl Front {
 
     /// `switchboard serve` over HTTP, ready for clients.
     pub(crate) fn http(&self) -> Http {
+        self.http_with(&["--http", "127.0.0.1:0", "--no-auth"])
+    }
+
+    /// The same with these options.
+    pub(crate) fn http_with(&self, args: &[&str]) -> Http {
         // The first list waits until a server that was never seen has begun.
-        let args = ["--http", "127.0.0.1:0", "--no-auth", "--first-list", "30s"];
-        let mut command = self.command(&args);
+        let mut command = self.command(&[args, &["--first-list", "30s"]].concat());
         command.stdin(Stdio::null()).stdout(Stdio::null());
         Http::start(command.stderr(Stdio::piped()), "serving at ")
     }

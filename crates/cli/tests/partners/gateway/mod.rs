@@ -1,6 +1,7 @@
 //! `switchboard serve` between clients and servers that others wrote, over stdio and HTTP, in both eras.
 
 mod command_lines;
+mod oauth;
 mod python;
 mod rmcp;
 mod servers;
