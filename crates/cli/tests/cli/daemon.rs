@@ -284,3 +284,34 @@ fn variables_of_servers_are_in_no_file_and_no_output() {
         }
     }
 }
+
+#[test]
+fn a_prompt_goes_on_when_its_daemon_is_killed() {
+    let stage = Stage::up();
+    let mut prompt = stage.home.command(&["repl"]);
+    let prompt = prompt
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut prompt = prompt.spawn().unwrap();
+    let mut stdin = prompt.stdin.take().unwrap();
+    let mut stdout = BufReader::new(prompt.stdout.take().unwrap()).lines();
+    let mut stderr = BufReader::new(prompt.stderr.take().unwrap()).lines();
+    writeln!(stdin, "call legacy/whoami").unwrap();
+    let first = stdout.next().unwrap().unwrap();
+    kill_process(stage.pid(), Signal::KILL).unwrap();
+    // Its loss is noticed before the next call, which would otherwise have been sent to the lost process.
+    let is_lost = |line: &String| line.contains("legacy: disconnected");
+    assert!(
+        stderr
+            .by_ref()
+            .map_while(Result::ok)
+            .any(|line| is_lost(&line))
+    );
+    writeln!(stdin, "call legacy/whoami").unwrap();
+    let second = stdout.next().unwrap().unwrap();
+    assert_ne!(first, second);
+    drop(stdin);
+    assert_eq!(prompt.wait().unwrap().code(), Some(0));
+    assert_eq!(with_argument(&stage.mark), [""; 0]);
+}
