@@ -12,7 +12,7 @@ use switchboard_core::spec::ServerName;
 
 use super::*;
 use crate::Client;
-use crate::edit::EditError;
+use crate::edit::{EditError, member};
 
 /// A home folder with a project in it.
 struct Home(tempfile::TempDir);
@@ -576,5 +576,25 @@ proptest! {
         prop_assert!(text.chars().filter(|c| !c.is_whitespace()).all(|c| rest.any(|r| r == c)));
         prop_assert_eq!(undo(&home.cursor()).change, InstallChange::Restored);
         prop_assert_eq!(home.read(CURSOR), text);
+    }
+
+    #[test]
+    fn any_text_that_has_changed_since_loses_the_entry_alone(text in text(), is_first in any::<bool>()) {
+        let home = Home::new();
+        home.write(CURSOR, &text);
+        install(&home.cursor());
+        let path: &[&str] = if is_first { &["x"] } else { &["mcpServers", "later"] };
+        let later = member::set(&home.read(CURSOR), path, &serde_json::json!({ "command": "l" }));
+        home.write(CURSOR, &later.unwrap());
+        prop_assert_eq!(undo(&home.cursor()).change, InstallChange::Removed);
+        // The same as without the install, but for the empty object that it may have made.
+        let expected = member::set(&text, path, &serde_json::json!({ "command": "l" })).unwrap();
+        let value = |text: &str| {
+            let mut value = member::value_at(text, &[]).unwrap().unwrap();
+            let members = value.as_object_mut().unwrap();
+            members.entry("mcpServers").or_insert_with(|| serde_json::json!({}));
+            value
+        };
+        prop_assert_eq!(value(&home.read(CURSOR)), value(&expected));
     }
 }
