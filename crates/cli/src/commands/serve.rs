@@ -126,7 +126,7 @@ fn adjust(
             "--name-length: expected a number from {least} to {most}"
         ))
     })?;
-    // Without the person's own file nobody knows what agents may do.
+    // Only the person's own file says what agents may do.
     let mut broken = files.broken_files().iter();
     if let Some(problem) = broken.find(|problem| !problem.layer().needs_approval()) {
         return Err(problems::report(problem));

@@ -18,7 +18,7 @@ pub enum InstallScope {
     User,
     /// The project of the current folder: a file in that folder, which others may share.
     Project,
-    /// The project of the current folder, in the client's own file, which nobody shares. Only Claude Code has this.
+    /// The project of the current folder, in the client's own file, which is not shared. Only Claude Code has this.
     Local,
 }
 

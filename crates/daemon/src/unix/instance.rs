@@ -103,13 +103,13 @@ impl Instance {
     }
 
     /// Reads a line that the server writes while no command uses it, and returns the answer that it gets, if any:
-    /// without a command there is nobody to ask. `None` if the server is of no use any more. Cancel safe.
+    /// without a command there is no one to ask. `None` if the server is of no use any more. Cancel safe.
     pub(super) async fn next_unused(&mut self) -> Option<Option<String>> {
         let piece = tokio::select! {
             piece = self.output.next() => piece,
             _ = self.process.ended() => return None,
         };
-        // Nobody reads these, and they must not gather.
+        // These are not read, and they must not gather.
         drop(self.stderr.take());
         let Ok(Some(Piece::Line(line))) = piece else {
             return None;

@@ -736,7 +736,7 @@ async fn a_command_that_sends_no_more_than_half_of_its_request_is_cut_off() {
         .unwrap();
     stream.write_all(b"m\x10\0\0\0{\"request\"").await.unwrap();
     let mut rest = Vec::new();
-    // Time passes as soon as nobody has anything to do.
+    // Time passes as soon as no task has anything to do.
     stream.read_to_end(&mut rest).await.unwrap();
     assert!(rest.starts_with(b"m"), "{rest:?}");
     tokio::time::resume();

@@ -137,7 +137,7 @@ impl Pool {
             if waiting.is_empty() {
                 return None;
             }
-            // Its task ends it, because nobody can take it any more.
+            // Its task ends it, because no command can take it any more.
             drop(waiting.remove(0));
         }
         let pool = Arc::clone(self);

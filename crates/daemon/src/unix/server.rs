@@ -97,7 +97,7 @@ impl Daemon {
         drop(timeout(drain.saturating_add(PATIENCE), finished).await);
         connections.shutdown().await;
         desk.pool.close().await;
-        // The lock before the answer: whoever asked may start another daemon at once.
+        // The lock before the answer: the command that asked may start another daemon at once.
         drop(held);
         asked.close();
         let mut askers: Vec<OwnedWriteHalf> = asker.into_iter().collect();

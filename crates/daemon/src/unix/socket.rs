@@ -39,7 +39,7 @@ fn is_missing(error: &io::Error) -> bool {
 /// Checks that no other user can enter the folder, or put another one in its place. Returns false if there is
 /// none.
 fn check_folder(folder: &Path) -> Result<bool, DaemonError> {
-    // Not followed: a link could lead into a folder of somebody else.
+    // Not followed: a link could lead into another user's folder.
     let metadata = match fs::symlink_metadata(folder) {
         Ok(metadata) => metadata,
         Err(error) if is_missing(&error) => return Ok(false),
@@ -130,14 +130,14 @@ pub(super) async fn connect(place: &Place) -> Result<Option<UnixStream>, DaemonE
     let stream = match UnixStream::connect(&path).await {
         Ok(stream) => stream,
         // A daemon that was killed leaves its socket.
-        Err(error) if is_nobody(&error) => return Ok(None),
+        Err(error) if has_no_daemon(&error) => return Ok(None),
         Err(error) => return Err(failed(&path)(error)),
     };
     check_peer(&stream)?;
     Ok(Some(stream))
 }
 
-fn is_nobody(error: &io::Error) -> bool {
+fn has_no_daemon(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound
