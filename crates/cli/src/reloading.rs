@@ -79,8 +79,8 @@ impl Reloading {
     }
 
     /// Notify this to have the files read again.
-    pub(crate) fn asked(&self) -> Arc<Notify> {
-        self.reloader.asked()
+    pub(crate) fn trigger(&self) -> Arc<Notify> {
+        self.reloader.trigger()
     }
 
     /// Waits for the next change of the files, and has the host take it. Cancel safe.

@@ -114,7 +114,7 @@ impl Frames<OwnedReadHalf> {
 }
 
 /// Waits until the other end has closed both sides. Cancel safe.
-pub(crate) async fn refused(socket: &OwnedWriteHalf) {
+pub(crate) async fn until_closed(socket: &OwnedWriteHalf) {
     loop {
         let ready = socket.ready(Interest::WRITABLE).await;
         if ready.is_ok_and(Ready::is_write_closed) {

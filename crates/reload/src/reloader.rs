@@ -85,7 +85,7 @@ impl Reloader {
     }
 
     /// Notify this to have the files read again, whether they have changed or not.
-    pub fn asked(&self) -> Arc<Notify> {
+    pub fn trigger(&self) -> Arc<Notify> {
         Arc::clone(&self.asked)
     }
 
@@ -98,7 +98,7 @@ impl Reloader {
             let changed = async {
                 match watch {
                     // What can no longer be watched is read as well: it has changed.
-                    Some(watch) => drop(watch.changed().await),
+                    Some(watch) => drop(watch.next_change().await),
                     None => pending().await,
                 }
             };

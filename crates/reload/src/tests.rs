@@ -46,7 +46,10 @@ fn names(host: &Host) -> Vec<String> {
 }
 
 async fn changes(watch: &mut FileWatch) {
-    timeout(PATIENCE, watch.changed()).await.unwrap().unwrap();
+    timeout(PATIENCE, watch.next_change())
+        .await
+        .unwrap()
+        .unwrap();
 }
 
 #[tokio::test]
@@ -151,7 +154,7 @@ async fn servers_that_are_left_out_never_come_and_asking_reads_again() {
     replace(&file, &servers(&["a", "gateway"]));
     assert!(matches!(next(&mut reloader).await, Reload::Taken { .. }));
     assert_eq!(names(&host), ["a"]);
-    reloader.asked().notify_one();
+    reloader.trigger().notify_one();
     let Reload::Taken {
         done, is_edited, ..
     } = next(&mut reloader).await

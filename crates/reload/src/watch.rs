@@ -68,7 +68,7 @@ impl FileWatch {
     ///
     /// # Errors
     /// Fails if the system watches no more folders; what was watched before still is.
-    pub async fn changed(&mut self) -> Result<(), WatchError> {
+    pub async fn next_change(&mut self) -> Result<(), WatchError> {
         let changed = &self.shared.changed;
         changed.notified().await;
         // Until the end of this function: dropped meanwhile, the change counts again.

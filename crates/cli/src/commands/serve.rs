@@ -265,7 +265,7 @@ impl Serving<'_> {
 
     /// Has the host take config files that have changed. Never returns.
     async fn follow_files(&self, mut reloading: Reloading) {
-        let asked = reloading.asked();
+        let asked = reloading.trigger();
         let passing = async {
             loop {
                 self.reload.notified().await;

@@ -26,7 +26,7 @@ pub(super) fn diff(
     if before == after {
         return String::new();
     }
-    let lines = |text: Option<&str>| shown(client, file, text.unwrap_or_default());
+    let lines = |text: Option<&str>| masked_lines(client, file, text.unwrap_or_default());
     let (old, new) = (lines(before), lines(after));
     let same = |(old, new): &(&String, &String)| old == new;
     let head = old.iter().zip(&new).take_while(same).count();
@@ -69,7 +69,7 @@ fn span(range: &Range<usize>) -> String {
 }
 
 /// Returns the lines of a text, safe to show.
-fn shown(client: Client, file: &Path, text: &str) -> Vec<String> {
+fn masked_lines(client: Client, file: &Path, text: &str) -> Vec<String> {
     let source = Source::new(text, file, Layer::User, client.syntax());
     let mut masked = String::new();
     let mut at = 0;

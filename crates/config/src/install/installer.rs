@@ -6,7 +6,7 @@ use switchboard_core::spec::{Layer, ServerName};
 
 use super::diff::diff;
 use super::entry::entry;
-use super::plan::{Found, Plan};
+use super::plan::{InstallFiles, Plan};
 use super::record::{Record, RecordStore};
 use super::text::value_at;
 use super::{InstallChange, InstallError, Outcome, Target};
@@ -50,7 +50,7 @@ struct Files {
 }
 
 /// What decides on the changes.
-type Decide<'a> = &'a dyn Fn(&Found<'_>) -> Result<Plan, InstallError>;
+type Decide<'a> = &'a dyn Fn(&InstallFiles<'_>) -> Result<Plan, InstallError>;
 
 impl Installer {
     /// Creates an installer. `records` is a private folder for what [`Installer::undo`] needs.
@@ -143,7 +143,7 @@ impl Installer {
             self.check(&file.path, Client::Switchboard, own)?;
         }
         let record = RecordStore::at(&self.records).read(&files.client.path, &self.name)?;
-        let plan = decide(&Found {
+        let plan = decide(&InstallFiles {
             target: &self.target,
             name: &self.name,
             real: &files.client,

@@ -46,14 +46,14 @@ pub(super) fn find(
             Ok(server) if !movable.servers.iter().any(|known| known.to == server.to) => {
                 movable.servers.push(server);
             }
-            Ok(_) => movable.left.push(left(from, LeftReason::NameTaken)),
-            Err(reason) => movable.left.push(left(from, reason)),
+            Ok(_) => movable.left.push(left_server(from, LeftReason::NameTaken)),
+            Err(reason) => movable.left.push(left_server(from, reason)),
         }
     }
     Ok(movable)
 }
 
-fn left(name: &str, reason: LeftReason) -> LeftServer {
+fn left_server(name: &str, reason: LeftReason) -> LeftServer {
     LeftServer {
         name: name.to_owned(),
         reason,

@@ -11,7 +11,7 @@ use super::{InstallChange, InstallError, LeftReason, LeftServer, Target};
 use crate::edit::held::RealFile;
 
 /// The files of an install as they are.
-pub(super) struct Found<'a> {
+pub(super) struct InstallFiles<'a> {
     pub(super) target: &'a Target,
     pub(super) name: &'a ServerName,
     /// The client's file, and its text.
@@ -35,7 +35,7 @@ pub(super) struct Plan {
     pub(super) left: Vec<LeftServer>,
 }
 
-impl Found<'_> {
+impl InstallFiles<'_> {
     fn plan(&self, change: InstallChange) -> Plan {
         Plan {
             change,

@@ -76,7 +76,7 @@ impl DaemonLauncher {
     }
 
     async fn start(&self, start: &Start) -> Option<Running> {
-        let wanted = self.wanted(start)?;
+        let wanted = self.describe(start)?;
         match timeout(TO_START, self.lease(&wanted)).await {
             Ok(Ok(Some((contact, pid, first_id)))) => Some(run(contact, pid, first_id, start)),
             Ok(Ok(None)) => None,
@@ -92,7 +92,7 @@ impl DaemonLauncher {
     }
 
     /// The description of a server; `None` if it cannot be sent.
-    fn wanted(&self, start: &Start) -> Option<ServerStart> {
+    fn describe(&self, start: &Start) -> Option<ServerStart> {
         let variables = start.variables.iter();
         let variables = variables.map(|(name, value)| (name.clone(), value.expose().clone()));
         // Without a folder of its own the server runs in that of the command.

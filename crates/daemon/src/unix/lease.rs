@@ -216,7 +216,7 @@ impl Lease<'_> {
             if !*is_released {
                 pending::<()>().await;
             }
-            frame::refused(socket).await;
+            frame::until_closed(socket).await;
             Step::ToClient(Err(io::ErrorKind::BrokenPipe.into()))
         };
         let receiving = async {

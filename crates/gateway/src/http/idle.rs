@@ -41,13 +41,13 @@ struct Counts {
 
 /// A request that is running until this is dropped.
 #[derive(Debug)]
-pub(super) struct Running(Requests);
+pub(super) struct RunningRequest(Requests);
 
 /// The body of a response, whose request is running until it is sent.
 #[derive(Debug)]
 pub(super) struct RunningBody {
     body: HttpBody,
-    _running: Running,
+    _running: RunningRequest,
 }
 
 impl Idle {
@@ -107,14 +107,14 @@ impl Future for Idle {
 }
 
 impl Requests {
-    pub(super) fn begin(&self) -> Running {
+    pub(super) fn begin(&self) -> RunningRequest {
         self.0.begun.fetch_add(1, Ordering::AcqRel);
         self.0.running.fetch_add(1, Ordering::AcqRel);
-        Running(self.clone())
+        RunningRequest(self.clone())
     }
 }
 
-impl Running {
+impl RunningRequest {
     pub(super) fn until_sent(self, body: HttpBody) -> RunningBody {
         RunningBody {
             body,
@@ -123,7 +123,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         let counts = &*self.0.0;
         let now = u64::try_from(counts.opened.elapsed().as_millis()).unwrap_or(u64::MAX);

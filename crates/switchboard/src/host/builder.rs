@@ -529,7 +529,7 @@ impl HostBuilder {
     /// and [`Config::network`].
     #[cfg(feature = "config")]
     pub fn config(mut self, config: &Config) -> Self {
-        for described in reconcile::described(config) {
+        for described in reconcile::describe_servers(config) {
             // A broken entry must not take the place of a server that the program has added.
             let is_known = |(name, _, _): &Described| *name == described.0;
             let is_broken = matches!(described.2, Source::Broken(_));

@@ -14,12 +14,12 @@ pub(super) struct Section {
     pub(super) start: usize,
     /// The end of the last line with a key or the header, behind its line end.
     pub(super) end: usize,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<TomlItem>,
 }
 
 /// A key with its value.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct TomlItem {
     /// The keys, of which there are several if they are dotted.
     pub(super) path: Vec<String>,
     /// The start of the first key.
@@ -109,7 +109,7 @@ impl Builder {
         let path = std::mem::take(&mut self.keys);
         if let Some(section) = self.sections.last_mut() {
             section.end = line_end(text, end);
-            section.items.push(Item {
+            section.items.push(TomlItem {
                 path,
                 start,
                 value: value..end,

@@ -60,7 +60,7 @@ impl IssuerKeys {
         }
     }
 
-    fn known(&self) -> Known {
+    fn known_keys(&self) -> Known {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.clone()
     }
@@ -68,14 +68,14 @@ impl IssuerKeys {
     /// Returns true if a key that verified something is one of the issuer's still; `None` if that has to be
     /// found out again.
     pub(super) fn has(&self, key: &Key) -> Option<bool> {
-        let known = self.known();
+        let known = self.known_keys();
         let is_fresh = known.fetched.is_some_and(|at| at.elapsed() < MAX_AGE);
         is_fresh.then(|| known.keys.contains(key))
     }
 
     /// The key that a token is to be checked with, if the issuer has it.
     pub(super) async fn find(&self, token: &Unverified<'_>) -> Result<Option<Key>, Unavailable> {
-        let known = self.known();
+        let known = self.known_keys();
         let is_fresh = known.fetched.is_some_and(|at| at.elapsed() < MAX_AGE);
         let found = key_for(&known.keys, token).cloned();
         if is_fresh && found.is_some() {
@@ -83,7 +83,7 @@ impl IssuerKeys {
         }
         let mut tried = self.tried.lock().await;
         // Looked up again: another request may have fetched them meanwhile.
-        let known = self.known();
+        let known = self.known_keys();
         let is_due = tried.is_none_or(|last| {
             let pause = if known.fetched.is_some() {
                 REFETCH
@@ -104,7 +104,7 @@ impl IssuerKeys {
             }
         }
         drop(tried);
-        let known = self.known();
+        let known = self.known_keys();
         // Old keys are better than none while the issuer cannot be reached.
         match known.fetched {
             Some(_) => Ok(key_for(&known.keys, token).cloned()),

@@ -127,7 +127,7 @@ impl OAuth {
             return Err(self.refusal(StatusCode::UNAUTHORIZED, None, "a token is needed"));
         };
         let digest = Digest::of(text);
-        if let Some(identity) = self.known(&digest, usual) {
+        if let Some(identity) = self.checked_before(&digest, usual) {
             return Ok(identity);
         }
         let token = Unverified::parse(text).map_err(|why| self.invalid(why))?;
@@ -223,7 +223,7 @@ impl OAuth {
     }
 
     /// The client of a token that was checked before, as long as it and its key count.
-    fn known(&self, digest: &Digest, usual: &CallerId) -> Option<ClientIdentity> {
+    fn checked_before(&self, digest: &Digest, usual: &CallerId) -> Option<ClientIdentity> {
         let mut all = self.checked();
         let known = all.get(digest)?;
         if known.until <= SystemTime::now() {

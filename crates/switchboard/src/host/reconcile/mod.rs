@@ -157,7 +157,7 @@ impl Host {
         self.end_revoked(&mut done).await;
         // 3. What the files say of all servers, and the servers, one after the other.
         let affected = self.take_settings(config);
-        let described = described(config).into_iter();
+        let described = describe_servers(config).into_iter();
         let mut described: BTreeMap<ServerName, Described> =
             described.map(|it| (it.0.clone(), it)).collect();
         for member in host.registry.members() {
@@ -286,7 +286,7 @@ fn is_same_entry(one: &Entry, other: &Entry) -> bool {
 
 /// The servers that config files describe. A broken entry is one too, so that its name is known and its
 /// problem is shown.
-pub(super) fn described(config: &Config) -> Vec<Described> {
+pub(super) fn describe_servers(config: &Config) -> Vec<Described> {
     let entries = config.entries().iter().map(|entry| {
         let source = Source::Entry(Box::new(entry.clone()));
         (entry.name().clone(), entry.origin().clone(), source)
