@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     };
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return refused(&error, &words).into(),
+        Err(error) => return print_refusal(&error, &words).into(),
     };
     // Orphans of a server that kills its keeper are reparented to us. Not for the bundled server: it starts no
     // servers, and the orphans that it leaves on purpose are for the client under test.
@@ -126,7 +126,7 @@ fn main() -> ExitCode {
 
 /// Prints clap's message: help and version on stdout, errors on stderr. A slip is answered with the command that
 /// was meant.
-fn refused(error: &clap::Error, words: &[String]) -> Exit {
+fn print_refusal(error: &clap::Error, words: &[String]) -> Exit {
     if !error.use_stderr() {
         // Ignored: the reader may be gone.
         error.print().ok();
@@ -138,7 +138,7 @@ fn refused(error: &clap::Error, words: &[String]) -> Exit {
         let report = report.hint("write it like -H \"Authorization: Bearer TOKEN\"");
         return Screen::plain(is_json).fail(&report);
     }
-    if let Some(command) = slips::meant(error, words) {
+    if let Some(command) = slips::intended_command(error, words) {
         let text = error.to_string();
         let title = text.lines().next().unwrap_or_default();
         let report = Report::usage(title.trim_start_matches("error: "));

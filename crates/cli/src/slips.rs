@@ -155,7 +155,7 @@ fn by_place(rest: &mut Vec<String>, command: &Command) {
 }
 
 /// Proposes the command that was meant by words that cannot be parsed.
-pub(crate) fn meant(error: &clap::Error, words: &[String]) -> Option<String> {
+pub(crate) fn intended_command(error: &clap::Error, words: &[String]) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(texts)) => texts.first().cloned(),
@@ -412,7 +412,7 @@ mod tests {
         ] {
             let words = shlex::split(typed).unwrap();
             let error = parse(&words).unwrap_err();
-            let proposed = meant(&error, &words);
+            let proposed = intended_command(&error, &words);
             let is_help = proposed
                 .as_deref()
                 .is_some_and(|line| line.ends_with("--help"));

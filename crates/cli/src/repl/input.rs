@@ -116,7 +116,7 @@ pub(super) fn verb(words: &[&str]) -> Input {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     match slips::parse(&words) {
         Ok(cli) => Input::Verb(Box::new(cli)),
-        Err(error) => match slips::meant(&error, &words) {
+        Err(error) => match slips::intended_command(&error, &words) {
             Some(command) => {
                 let text = error.to_string();
                 let title = text.lines().next().unwrap_or_default();
