@@ -7,6 +7,7 @@
 
 pub mod card;
 pub mod count;
+pub mod expiry;
 pub mod fold;
 pub mod grid;
 pub mod json;

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-const A_DAY: u64 = 24 * 60 * 60;
+pub(crate) const A_DAY: u64 = 24 * 60 * 60;
 
 /// Formats a time to the second: `2026-07-28T09:30:00Z`. Times before 1970 become 1970.
 pub fn utc_seconds(moment: SystemTime) -> String {
@@ -35,11 +35,11 @@ pub fn utc_millis(moment: SystemTime) -> String {
     )
 }
 
-fn days_of_year(year: u64) -> u64 {
+pub(crate) fn days_of_year(year: u64) -> u64 {
     365 + u64::from(is_leap(year))
 }
 
-fn days_of_month(year: u64, month: u64) -> u64 {
+pub(crate) fn days_of_month(year: u64, month: u64) -> u64 {
     match month {
         2 => 28 + u64::from(is_leap(year)),
         4 | 6 | 9 | 11 => 30,

@@ -6,7 +6,8 @@ use serde::Serialize;
 use switchboard::policy::Grants;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
-use switchboard_gateway::http::{NamedToken, NamedTokenError, NamedTokens, NewToken, parse_expiry};
+use switchboard_gateway::http::{NamedToken, NamedTokenError, NamedTokens, NewToken};
+use switchboard_terminal::expiry::parse_expiry;
 
 use crate::args::{TokenAdd, TokenArgs, TokenVerb};
 use crate::editing::{notes, result};

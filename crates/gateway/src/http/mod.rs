@@ -83,4 +83,4 @@ pub use options::{HttpAuth, HttpOptions, TlsFiles};
 pub use service::HttpService;
 pub use stats::{HttpStats, RefusalReason};
 pub use token_file::TokenFile;
-pub use tokens::{LiveTokens, NamedToken, NamedTokenError, NamedTokens, NewToken, parse_expiry};
+pub use tokens::{LiveTokens, NamedToken, NamedTokenError, NamedTokens, NewToken};

@@ -6,13 +6,11 @@
 //! added, revoked or rotated counts at once. `error` says what went wrong.
 
 mod error;
-mod expiry;
 mod live;
 mod record;
 mod store;
 
 pub use error::NamedTokenError;
-pub use expiry::parse_expiry;
 pub use live::LiveTokens;
 pub use record::{NamedToken, NewToken};
 pub use store::NamedTokens;

@@ -1,12 +1,13 @@
-//! The end of a token, as people write it.
+//! The time at which something expires, as people write it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const DAY: u64 = 24 * 60 * 60;
-/// Longest life of a token that has an end, in days.
+use crate::timestamp::{A_DAY, days_of_month, days_of_year};
+
+/// Longest age, in days.
 const MOST_DAYS: u64 = 36_500;
 
-/// Reads the time at which a token expires: an age such as `12h`, `30d` or `8w`, or a date such as
+/// Reads the time at which something expires: an age such as `12h`, `30d` or `8w`, or a date such as
 /// `2027-01-31`, at whose start in UTC it does not count any more.
 ///
 /// # Errors
@@ -26,13 +27,13 @@ fn age(text: &str) -> Option<Duration> {
     let seconds = match unit {
         'm' => 60,
         'h' => 60 * 60,
-        'd' => DAY,
-        'w' => 7 * DAY,
+        'd' => A_DAY,
+        'w' => 7 * A_DAY,
         _ => return None,
     };
     let count = text.strip_suffix(unit)?;
     let seconds = number(count)?.checked_mul(seconds)?;
-    (seconds <= MOST_DAYS * DAY).then(|| Duration::from_secs(seconds))
+    (seconds <= MOST_DAYS * A_DAY).then(|| Duration::from_secs(seconds))
 }
 
 /// The start of a day in UTC.
@@ -42,27 +43,13 @@ fn date(text: &str) -> Option<SystemTime> {
     let is_date = parts.next().is_none()
         && (1970..=9999).contains(&year)
         && (1..=12).contains(&month)
-        && (1..=days_of(year, month)).contains(&day);
+        && (1..=days_of_month(year, month)).contains(&day);
     if !is_date {
         return None;
     }
-    let years: u64 = (1970..year)
-        .map(|year| 365 + u64::from(is_leap(year)))
-        .sum();
-    let months: u64 = (1..month).map(|month| days_of(year, month)).sum();
-    UNIX_EPOCH.checked_add(Duration::from_secs((years + months + day - 1) * DAY))
-}
-
-fn days_of(year: u64, month: u64) -> u64 {
-    match month {
-        2 => 28 + u64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    let years: u64 = (1970..year).map(days_of_year).sum();
+    let months: u64 = (1..month).map(|month| days_of_month(year, month)).sum();
+    UNIX_EPOCH.checked_add(Duration::from_secs((years + months + day - 1) * A_DAY))
 }
 
 fn number(text: &str) -> Option<u64> {
@@ -83,11 +70,11 @@ mod tests {
         };
         assert_eq!(at("90m"), 90 * 60);
         assert_eq!(at("12h"), 12 * 60 * 60);
-        assert_eq!(at("30d"), 30 * DAY);
-        assert_eq!(at("8w"), 56 * DAY);
+        assert_eq!(at("30d"), 30 * A_DAY);
+        assert_eq!(at("8w"), 56 * A_DAY);
         // 1,800,000,000 is 2027-01-15 08:00 in UTC.
         assert_eq!(at("2027-01-16"), 16 * 60 * 60);
-        assert_eq!(at("2028-03-01"), 16 * 60 * 60 + (365 + 16 + 29) * DAY);
+        assert_eq!(at("2028-03-01"), 16 * 60 * 60 + (365 + 16 + 29) * A_DAY);
     }
 
     #[test]
