@@ -1,7 +1,7 @@
 //! Everyday slips on the command line: habits from other clients, and typing mistakes.
 //!
-//! [`correct`] rewrites words whose meaning is certain before they are parsed. For the rest, [`meant`] and
-//! [`with_name`] propose a whole command, and only one that parses.
+//! [`correct`] rewrites words whose meaning is certain before they are parsed. For the rest,
+//! [`intended_command`] and [`with_name`] propose a whole command, and only one that parses.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _, Parser as _};
