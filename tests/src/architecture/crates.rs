@@ -122,10 +122,18 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    // The parser alone: it runs no command and knows no terminal.
+    Rule {
+        name: "switchboard-args",
+        ours: &["switchboard", "switchboard-testkit"],
+        tests: &[],
+        foreign: None,
+    },
     Rule {
         name: "switchboard-cli",
         ours: &[
             "switchboard",
+            "switchboard-args",
             "switchboard-console",
             "switchboard-daemon",
             "switchboard-gateway",

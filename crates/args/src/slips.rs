@@ -1,14 +1,14 @@
 //! Everyday slips on the command line: habits from other clients, and typing mistakes.
 //!
-//! [`correct`] rewrites words whose meaning is certain before they are parsed. For the rest, [`meant`] and
-//! [`with_name`] propose a whole command, and only one that parses.
+//! [`parse`] rewrites words whose meaning is certain before it reads them. For the rest,
+//! [`intended_command`] and [`with_name`] propose a whole command, and only one that parses.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _, Parser as _};
 use switchboard::protocol::Raw;
 use switchboard::text::{closest, shell_path};
 
-use crate::args::Cli;
+use crate::Cli;
 
 /// Verbs of other programs, and the ones of this program that do the same.
 const OTHER_VERBS: &[(&[&str], &str)] = &[
@@ -36,7 +36,7 @@ const ARGUMENT_FLAGS: &[&str] = &["--arg", "--tool-arg", "--param", "--set", "-a
 ///
 /// # Errors
 /// Returns clap's error about words that cannot be corrected.
-pub(crate) fn parse(words: &[String]) -> Result<Cli, clap::Error> {
+pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(["switchboard".to_owned()].into_iter().chain(correct(words)))
 }
 
@@ -155,7 +155,7 @@ fn by_place(rest: &mut Vec<String>, command: &Command) {
 }
 
 /// Proposes the command that was meant by words that cannot be parsed.
-pub(crate) fn intended_command(error: &clap::Error, words: &[String]) -> Option<String> {
+pub fn intended_command(error: &clap::Error, words: &[String]) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(texts)) => texts.first().cloned(),
@@ -247,7 +247,7 @@ fn as_values(words: &[String], verb: &Command) -> Vec<String> {
 }
 
 /// Proposes the typed command with another name of a server or a tool, unless it was typed at the prompt.
-pub(crate) fn with_name(wrong: &str, right: &str) -> Option<String> {
+pub fn with_name(wrong: &str, right: &str) -> Option<String> {
     let typed: Vec<String> = std::env::args().skip(1).collect();
     let mut words = correct(&typed);
     let is_it = |word: &&mut String| {
