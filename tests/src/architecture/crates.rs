@@ -98,7 +98,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "switchboard-gateway",
         ours: &["switchboard", "switchboard-wire"],
-        tests: &["switchboard-testkit"],
+        tests: &["switchboard-testkit", "switchboard-tests"],
         foreign: None,
     },
     // Sharing more than the protocol would let a mistake of the client hide behind its own twin.
