@@ -91,6 +91,7 @@ impl Connection {
     /// Returns true if only output options (`--json`, `-q`, `-v`) are set, so that the command can run on
     /// open servers.
     pub fn is_plain(&self) -> bool {
+        // Every field is named here, so that a new option cannot be forgotten.
         let Self {
             stdio: None,
             remote,

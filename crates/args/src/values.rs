@@ -109,6 +109,7 @@ fn read_word(word: &str) -> Result<Argument, Unreadable> {
             shown()
         )));
     }
+    // JSON before files: with `:=` an `@` is no mark.
     let value = if is_json {
         let json = Raw::parse(text).map_err(|error| {
             Unreadable(format!(
@@ -146,6 +147,7 @@ fn read_named_file(path: &Path) -> Result<String, String> {
         Refusal::Io(error) => error.to_string(),
         _ => "it cannot be read".to_owned(),
     };
+    // The guarded open: a file that the person has named may be a pipe, but is bounded.
     let most = usize::try_from(MOST_BYTES).unwrap_or(usize::MAX);
     let read = files::read(path, Source::Named, most).map_err(told)?;
     String::from_utf8(read.bytes).map_err(|_| "it is not UTF-8".to_owned())
