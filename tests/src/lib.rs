@@ -11,6 +11,7 @@ pub mod browser;
 pub mod conformance;
 pub mod flood;
 pub mod handlers;
+pub mod in_process;
 pub mod issuers;
 pub mod offer;
 pub mod partners;

@@ -19,8 +19,8 @@ const WRITERS: [Writer; 3] = [
         filter: "in_the_docs",
     },
     Writer {
-        package: "switchboard-cli",
-        target: &["--bin", "switchboard"],
+        package: "switchboard-args",
+        target: &["--test", "args"],
         filter: "in_the_docs",
     },
     Writer {

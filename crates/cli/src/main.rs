@@ -1,11 +1,10 @@
 //! The command-line program.
 //!
-//! `args` defines the command line, `commands` runs it. A command opens its servers (`hosting`, `described`),
+//! The crate `switchboard-args` defines the command line, `commands` runs it. A command opens its servers (`hosting`, `described`),
 //! works with them until it is done or a signal arrives (`lifecycle`), and prints on a `screen`: results on
 //! stdout, a `report` of failures on stderr, secrets on neither.
 
 mod approvals;
-mod args;
 mod ask;
 mod blocking;
 mod browser;
@@ -16,13 +15,11 @@ mod daemon;
 mod delivery;
 mod described;
 mod doctor;
-mod duration;
 mod editing;
 mod elicit;
 mod exit;
 mod hosting;
 mod importing;
-mod item_name;
 mod journal;
 mod level_notice;
 mod lifecycle;
@@ -32,11 +29,7 @@ mod login;
 mod lost_records;
 mod output_file;
 mod permission;
-#[cfg(test)]
-mod printed_commands;
 mod problems;
-#[cfg(test)]
-mod reference;
 mod reloading;
 mod remote;
 mod render;
@@ -49,7 +42,6 @@ mod scope;
 mod screen;
 mod secrets;
 mod signals;
-mod slips;
 mod state;
 mod status_table;
 mod tokens;
@@ -67,7 +59,8 @@ use report::Report;
 use screen::{Screen, talk};
 use switchboard::Limits;
 use switchboard::text::sanitise;
-// The terminal and rendering are crates of their own; their modules are used as if they were here.
+// The command line, the terminal and rendering are crates of their own; their modules are used as if they were here.
+use switchboard_args::{self as args, slips};
 use switchboard_console::output;
 use switchboard_terminal::{pretty, style, table, tabular, timestamp};
 

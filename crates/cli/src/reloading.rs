@@ -89,9 +89,11 @@ impl Reloading {
             match self.reloader.next().await {
                 Reload::Taken { config, done, .. } => {
                     let files = ConfigFiles::of(config, &self.places);
+                    // Compared with the files before: an old problem is not told again at every change.
                     let warnings = files.new_problems(&self.files).map(with_hint);
                     let errors = done.errors.iter().map(ToString::to_string);
                     let warnings = warnings.chain(errors).collect();
+                    // After the host has taken the files: only now another server is there.
                     self.files = files.clone();
                     self.retire_demo().await;
                     return FileNews::Taken {

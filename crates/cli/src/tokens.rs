@@ -28,6 +28,6 @@ pub(crate) fn of_tools<'e>(entries: impl IntoIterator<Item = &'e Arc<ToolEntry>>
 }
 
 /// Formats an estimate, rounded: `about 2,100 tokens`.
-pub(crate) fn about(tokens: usize) -> String {
+pub(crate) fn format_estimate(tokens: usize) -> String {
     format!("about {} tokens", thousands(round(tokens)))
 }

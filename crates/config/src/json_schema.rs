@@ -53,24 +53,24 @@ pub fn json_schema() -> Value {
         "type": "object",
         "properties": {
             "$schema": {"type": "string"},
-            "mcpServers": described("Servers by name", servers.clone()),
-            "servers": described("Servers by name, or a list of servers with names", json!({"anyOf": [servers, {
+            "mcpServers": with_description("Servers by name", servers.clone()),
+            "servers": with_description("Servers by name, or a list of servers with names", json!({"anyOf": [servers, {
                 "type": "array",
                 "items": {"allOf": [
                     {"$ref": "#/definitions/server"},
                     {"required": ["name"], "properties": {"name": {"type": "string", "pattern": NAME}}},
                 ]},
             }]})),
-            "defaults": described("Fields for all servers of this file", entry(|key| !OWN_FIELDS.contains(&key.name))),
-            "inputs": described("Values to ask for: `${input:ID}`", inputs()),
-            "agents": described("What each agent may do, by its id; `*` is for all others", named(section(agents::KEYS))),
-            "audience": described("The agents that a server is for, by the server's name", named(texts())),
-            "pins": described("What happens when an agent would use a changed definition", word(&PINS)),
-            "approvals": described("What an approval of a project's server is bound to", word(&APPROVALS)),
-            "limits": described("What servers may use up", section(limits::KEYS)),
-            "network": described("How servers at URLs are reached", section(network::KEYS)),
-            "profiles": described("Parts of the servers that a gateway offers, by name", named(section(profiles::KEYS))),
-            "providers": described("Models that servers may ask; `default` names one of them", providers),
+            "defaults": with_description("Fields for all servers of this file", entry(|key| !OWN_FIELDS.contains(&key.name))),
+            "inputs": with_description("Values to ask for: `${input:ID}`", inputs()),
+            "agents": with_description("What each agent may do, by its id; `*` is for all others", named(section(agents::KEYS))),
+            "audience": with_description("The agents that a server is for, by the server's name", named(texts())),
+            "pins": with_description("What happens when an agent would use a changed definition", word(&PINS)),
+            "approvals": with_description("What an approval of a project's server is bound to", word(&APPROVALS)),
+            "limits": with_description("What servers may use up", section(limits::KEYS)),
+            "network": with_description("How servers at URLs are reached", section(network::KEYS)),
+            "profiles": with_description("Parts of the servers that a gateway offers, by name", named(section(profiles::KEYS))),
+            "providers": with_description("Models that servers may ask; `default` names one of them", providers),
         },
         "additionalProperties": false,
         "not": {"required": ["mcpServers", "servers"]},
@@ -123,7 +123,7 @@ fn entry(is_wanted: impl Fn(&Key) -> bool) -> Value {
         add(key, Placeholders::Filled, &mut properties, &mut patterns);
     }
     for key in CONVERTED.iter().filter(|key| is_wanted(key)) {
-        let schema = described(key.about, value(key.value, Placeholders::Filled));
+        let schema = with_description(key.about, value(key.value, Placeholders::Filled));
         patterns.insert(any_of(&spellings(key)), schema);
     }
     let remarks: Vec<String> = REMARKS.iter().map(|name| (*name).to_owned()).collect();
@@ -161,7 +161,7 @@ fn add(
         "" => key.about.to_owned(),
         default => format!("{}. Default: {default}", key.about),
     };
-    let schema = described(&about, value(key.value, placeholders));
+    let schema = with_description(&about, value(key.value, placeholders));
     let others: Vec<String> = spellings(key).split_off(1);
     if !others.is_empty() {
         patterns.insert(any_of(&others), schema.clone());
@@ -302,7 +302,7 @@ fn object(keys: &[(&str, Value)]) -> Value {
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
-fn described(about: &str, schema: Value) -> Value {
+fn with_description(about: &str, schema: Value) -> Value {
     with(schema, "description", json!(about))
 }
 

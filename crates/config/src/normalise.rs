@@ -18,7 +18,7 @@ use super::tree::{Member, Node, NodeKind, latest};
 
 /// Converts an entry to our form. Unknown keys stay as they are and are reported.
 pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> Vec<Member> {
-    let mut form = Form {
+    let mut form = NormalForm {
         client,
         members: Vec::with_capacity(members.len()),
         headers: Vec::new(),
@@ -101,7 +101,7 @@ fn home_path(node: &mut Node) {
     }
 }
 
-struct Form {
+struct NormalForm {
     client: Client,
     members: Vec<Member>,
     /// Headers from keys other than `headers`.
@@ -112,7 +112,7 @@ struct Form {
     implied: Option<(&'static str, Range<usize>)>,
 }
 
-impl Form {
+impl NormalForm {
     fn has(&self, name: &str) -> bool {
         self.members.iter().any(|member| member.key == name)
     }

@@ -89,12 +89,12 @@ impl Gateway {
         let ended = tokio::select! {
             // The end first: a client that never stops sending must not delay it.
             biased;
-            () = self.0.drain.over() => Ok(Ending::Drained),
-            () = stream.outbox.closed.clone().cancelled_owned() => Ok(Ending::Gone),
-            () = validity.ended() => Ok(Ending::Gone),
-            ended = stream.receive(&mut lines) => ended.map(|()| Ending::Input),
+            () = self.0.drain.over() => Ok(StreamEnd::Drained),
+            () = stream.outbox.closed.clone().cancelled_owned() => Ok(StreamEnd::Gone),
+            () = validity.ended() => Ok(StreamEnd::Gone),
+            ended = stream.receive(&mut lines) => ended.map(|()| StreamEnd::Input),
         };
-        if let Ok(Ending::Drained) = ended {
+        if let Ok(StreamEnd::Drained) = ended {
             // All have finished, or had their time; their answers may still wait for the queue.
             let rest = async { while stream.running.join_next().await.is_some() {} };
             drop(timeout(limits.change_pause, rest).await);
@@ -117,7 +117,7 @@ impl Gateway {
 }
 
 /// The reason that a stream ends.
-enum Ending {
+enum StreamEnd {
     /// The client has closed its side.
     Input,
     /// The client cannot be written to.

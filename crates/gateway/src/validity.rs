@@ -123,7 +123,9 @@ impl Validity {
             (Some(_), None) => true,
             (Some(own), Some(newer)) if newer.id == own.id => false,
             (Some(own), Some(newer)) => match (own.end.until, newer.end.until) {
+                // Of two that end together the newer one, which its issuer saw last.
                 (Some(own), Some(newer)) => newer >= own,
+                // One that waits to be ended has no time, and so no earlier end.
                 (Some(_), None) => true,
                 (None, newer) => newer.is_none(),
             },

@@ -112,7 +112,11 @@ impl<'s> Card<'s> {
         let mut out = String::new();
         // Neighbours of the same kind share the width of their left column.
         for run in self.lines.chunk_by(CardLine::is_like) {
-            let left = run.iter().filter_map(CardLine::left).max().unwrap_or(0);
+            let left = run
+                .iter()
+                .filter_map(CardLine::left_width)
+                .max()
+                .unwrap_or(0);
             out.extend(run.iter().map(|line| self.format(line, left)));
         }
         out
@@ -173,7 +177,7 @@ impl<'s> Card<'s> {
 }
 
 impl CardLine {
-    fn left(&self) -> Option<usize> {
+    fn left_width(&self) -> Option<usize> {
         match self {
             Self::Fact { name, .. } | Self::Row { name, .. } => Some(name.width()),
             _ => None,

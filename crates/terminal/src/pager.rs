@@ -29,11 +29,11 @@ impl Pager {
         if has_room || term.is_empty() || term == "dumb" {
             return None;
         }
-        Self::named(std::env::var("PAGER").ok().as_deref())
+        Self::from_variable(std::env::var("PAGER").ok().as_deref())
     }
 
     /// Reads the value of `$PAGER`, which is a command with its arguments.
-    fn named(variable: Option<&str>) -> Option<Self> {
+    fn from_variable(variable: Option<&str>) -> Option<Self> {
         let words = shlex::split(variable.unwrap_or(USUAL))?;
         match words.first().map(String::as_str) {
             None | Some("cat") => None,
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_variable_names_a_command_or_switches_the_pager_off() {
-        let words = |variable| Pager::named(variable).map(|pager| pager.words);
+        let words = |variable| Pager::from_variable(variable).map(|pager| pager.words);
         assert_eq!(words(None), Some(vec!["less".to_owned()]));
         assert_eq!(
             words(Some("more -d")),

@@ -98,7 +98,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "switchboard-gateway",
         ours: &["switchboard", "switchboard-wire"],
-        tests: &["switchboard-testkit"],
+        tests: &["switchboard-testkit", "switchboard-tests"],
         foreign: None,
     },
     // Sharing more than the protocol would let a mistake of the client hide behind its own twin.
@@ -122,10 +122,18 @@ const RULES: &[Rule] = &[
         tests: &[],
         foreign: None,
     },
+    // The parser alone: it runs no command and knows no terminal.
+    Rule {
+        name: "switchboard-args",
+        ours: &["switchboard", "switchboard-testkit"],
+        tests: &[],
+        foreign: None,
+    },
     Rule {
         name: "switchboard-cli",
         ours: &[
             "switchboard",
+            "switchboard-args",
             "switchboard-console",
             "switchboard-daemon",
             "switchboard-gateway",

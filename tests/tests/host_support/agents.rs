@@ -36,6 +36,15 @@ impl Says {
         Self(answer, Arc::default())
     }
 
+    /// Whether a use is made, after this decision and this answer.
+    pub(crate) fn permits(&self, decision: &Decision) -> bool {
+        match decision {
+            Decision::Allow(_) => true,
+            Decision::Ask(..) => self.0 != UseApproval::Refuse,
+            Decision::Deny(_) => false,
+        }
+    }
+
     pub(crate) fn asked(&self) -> usize {
         self.1.load(Ordering::SeqCst)
     }

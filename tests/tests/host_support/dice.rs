@@ -1,15 +1,22 @@
 //! Random policies for those agents and servers.
 
-use switchboard::policy::{AgentPolicy, Audience, Grants, Level, Policy, Request, Verdict};
+use switchboard::host::Caller;
+use switchboard::policy::{
+    AgentPolicy, Audience, Grants, Level, Policy, Request, UseApproval, Verdict,
+};
 use switchboard::spec::ToolFilter;
 
-use super::agents::{AGENTS, SERVERS, id};
+use super::agents::{AGENTS, SERVERS, Says, agent, id};
 use super::name;
 
 /// Dice that fall alike each time.
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed * 7919 + 1)
+    }
+
     pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 = self
             .0
@@ -20,6 +27,22 @@ impl Dice {
 
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.roll(from.len())]
+    }
+
+    /// An operator with any answer.
+    pub(crate) fn says(&mut self) -> Says {
+        Says::new(self.pick(&[
+            UseApproval::Once,
+            UseApproval::Session,
+            UseApproval::Server,
+            UseApproval::Always,
+            UseApproval::Refuse,
+        ]))
+    }
+
+    /// An agent with a role.
+    pub(crate) fn caller(&mut self) -> Caller {
+        agent(self.pick(&AGENTS)).attribute("role", self.pick(&["reader", "writer"]))
     }
 
     fn grants(&mut self, most: usize) -> Grants {
@@ -56,7 +79,7 @@ impl Dice {
         }
     }
 
-    fn agent(&mut self) -> AgentPolicy {
+    fn agent_policy(&mut self) -> AgentPolicy {
         let levels = [
             Level::Yolo,
             Level::Yolo,
@@ -78,11 +101,11 @@ impl Dice {
         let mut policy = Policy::none();
         for agent in AGENTS {
             if self.roll(3) > 0 {
-                policy = policy.agent(id(agent), self.agent());
+                policy = policy.agent(id(agent), self.agent_policy());
             }
         }
         if self.roll(3) == 0 {
-            policy = policy.others(self.agent());
+            policy = policy.others(self.agent_policy());
         }
         for server in SERVERS {
             if self.roll(5) == 0 {

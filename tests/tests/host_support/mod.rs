@@ -2,6 +2,7 @@
 
 #![allow(
     dead_code,
+    unused_imports,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::field_reassign_with_default,
@@ -25,58 +26,19 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard::catalog::Catalog;
-use switchboard::host::{Caller, Host, HostBuilder};
-use switchboard::spec::{ServerName, Settings};
+use switchboard::host::{Caller, Host};
 use switchboard::transport::Memory;
 use switchboard_testkit::Options;
+use switchboard_tests::in_process::observed;
+pub(crate) use switchboard_tests::in_process::{With, crashing, name, silent, testkit};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::broadcast;
 
-/// The bundled server, without a process.
-pub(crate) fn testkit(options: Options) -> Memory {
-    Memory::new("testkit", move |input, output| {
-        let options = options.clone();
-        async move {
-            switchboard_testkit::serve(input, output, options)
-                .await
-                .ok();
-        }
-    })
-}
-
-/// The same with faults.
+/// The bundled server with faults.
 pub(crate) fn faulty(faults: &[&str]) -> Memory {
     let mut options = Options::default();
     options.chaos = faults.iter().map(|fault| fault.parse().unwrap()).collect();
     testkit(options)
-}
-
-/// A server that never says a word.
-pub(crate) fn silent() -> Memory {
-    Memory::new("silent", |input, output| async move {
-        std::future::pending::<()>().await;
-        drop((input, output));
-    })
-}
-
-/// A server that ends at once.
-pub(crate) fn crashing() -> Memory {
-    Memory::new("crashing", |_, _| async {})
-}
-
-pub(crate) fn name(text: &str) -> ServerName {
-    ServerName::parse(text).unwrap()
-}
-
-/// Adds a server with the usual settings.
-pub(crate) trait With {
-    fn with(self, server: &str, memory: Memory) -> Self;
-}
-
-impl With for HostBuilder {
-    fn with(self, server: &str, memory: Memory) -> Self {
-        self.transport(name(server), memory, Settings::default())
-    }
 }
 
 /// What a server was asked, over all of its connections.
@@ -111,28 +73,7 @@ impl Tap {
 pub(crate) fn tapped(options: Options) -> (Memory, Tap) {
     let tap = Tap::default();
     let noted = tap.clone();
-    let memory = Memory::new("testkit", move |input, output| {
-        let (options, tap) = (options.clone(), noted.clone());
-        async move {
-            let (mut inner, served) = tokio::io::duplex(64 * 1024);
-            let mut lines = BufReader::new(input).lines();
-            let forward = async move {
-                while let Ok(Some(line)) = lines.next_line().await {
-                    tap.note(&serde_json::from_str(&line).unwrap());
-                    let line = format!("{line}\n");
-                    if inner.write_all(line.as_bytes()).await.is_err() {
-                        // It has ended, and its end of the connection is closed below.
-                        return std::future::pending().await;
-                    }
-                }
-            };
-            let serve = switchboard_testkit::serve(served, output, options);
-            tokio::select! {
-                _ = serve => {}
-                () = forward => {}
-            }
-        }
-    });
+    let memory = observed(options, move |message| noted.note(&message));
     (memory, tap)
 }
 

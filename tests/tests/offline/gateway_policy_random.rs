@@ -8,7 +8,7 @@ use switchboard::policy::{Decision, UseApproval};
 use switchboard_gateway::{ClientIdentity, Gateway, GatewayOptions};
 
 use super::gateway_client::Client;
-use crate::host_support::agents::{AGENTS, CANARY, RESOURCES, SERVERS, Says, Use, agent, host};
+use crate::host_support::agents::{CANARY, RESOURCES, SERVERS, Use, host};
 use crate::host_support::dice::Dice;
 use crate::host_support::recorder::{Recorder, Seen};
 
@@ -100,22 +100,15 @@ fn at_address(address: &str, may_be_used: &BTreeSet<Item>) -> Option<Item> {
 async fn a_gateway_lists_what_may_be_used_and_passes_nothing_denied() {
     let (mut allowed, mut denied, mut asked) = (0, 0, 0);
     for seed in 0..SEEDS {
-        let mut dice = Dice(seed * 7919 + 1);
-        let answers = [
-            UseApproval::Once,
-            UseApproval::Session,
-            UseApproval::Server,
-            UseApproval::Always,
-            UseApproval::Refuse,
-        ];
-        let says = Says::new(dice.pick(&answers));
+        let mut dice = Dice::new(seed);
+        let says = dice.says();
         let policy = dice.policy().conceal_denials(seed % 2 == 0);
         let (host, recorders) = host(&SERVERS, |builder| {
             let builder = builder.exposed_names(ExposedNames::unprefixed());
             builder.policy(policy).operator(says.clone())
         });
         host.connect_all().await;
-        let caller = agent(dice.pick(&AGENTS)).attribute("role", dice.pick(&["reader", "writer"]));
+        let caller = dice.caller();
         let identity = match dice.roll(2) {
             0 => ClientIdentity::local(caller.clone()),
             _ => ClientIdentity::remote(caller.clone(), "token:test"),
@@ -155,11 +148,7 @@ async fn a_gateway_lists_what_may_be_used_and_passes_nothing_denied() {
                 };
                 for form in forms {
                     let decision = used.decision(&host, &caller, server);
-                    let may = match &decision {
-                        Decision::Allow(_) => true,
-                        Decision::Ask(..) => says.0 != UseApproval::Refuse,
-                        Decision::Deny(_) => false,
-                    };
+                    let may = says.permits(&decision);
                     let (method, params) = request(server, used, &form);
                     let answer = client.ask(method, params).await;
                     let reached = reached(&recorders);

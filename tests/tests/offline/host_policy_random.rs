@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use switchboard::events::{ArgumentHash, Event};
 use switchboard::host::Caller;
-use switchboard::policy::{Decision, Reason, Request, UseApproval};
+use switchboard::policy::{Decision, Reason, Request};
 
-use crate::host_support::agents::{
-    AGENTS, SERVERS, Says, Use, agent, drain, has_no_canary, host, listed, told,
-};
+use crate::host_support::agents::{SERVERS, Use, drain, has_no_canary, host, listed, told};
 use crate::host_support::dice::Dice;
 use crate::host_support::name;
 use crate::host_support::recorder::Seen;
@@ -45,15 +43,8 @@ fn decided(events: &[Event], caller: &Caller, server: &str, used: Use) -> Option
 async fn nothing_that_is_denied_ever_reaches_a_server() {
     let mut reasons = BTreeMap::<&str, usize>::new();
     for seed in 0..300 {
-        let mut dice = Dice(seed * 7919 + 1);
-        let answers = [
-            UseApproval::Once,
-            UseApproval::Session,
-            UseApproval::Server,
-            UseApproval::Always,
-            UseApproval::Refuse,
-        ];
-        let says = Says::new(dice.pick(&answers));
+        let mut dice = Dice::new(seed);
+        let says = dice.says();
         let is_concealed = seed % 2 == 0;
         let policy = dice.policy().conceal_denials(is_concealed);
         let (host, recorders) = host(&SERVERS, |builder| {
@@ -61,7 +52,7 @@ async fn nothing_that_is_denied_ever_reaches_a_server() {
         });
         let caller = match dice.roll(20) {
             0 => Caller::owner(),
-            _ => agent(dice.pick(&AGENTS)).attribute("role", dice.pick(&["reader", "writer"])),
+            _ => dice.caller(),
         };
         let view = host.view(caller.clone());
         let mut own_events = view.events();
@@ -79,11 +70,7 @@ async fn nothing_that_is_denied_ever_reaches_a_server() {
                 drain(&mut events);
                 let decision = used.decision(&host, &caller, server);
                 *reasons.entry(decision.reason().id()).or_default() += 1;
-                let may = match &decision {
-                    Decision::Allow(_) => true,
-                    Decision::Ask(..) => says.0 != UseApproval::Refuse,
-                    Decision::Deny(_) => false,
-                };
+                let may = says.permits(&decision);
                 let done = used.attempt(&view, server).await;
                 let about = || format!("seed {seed}: {used:?} of {server} by {caller}: {decision}");
                 assert_eq!(done.is_ok(), may, "{}: {done:?}", about());

@@ -6,20 +6,9 @@ use serde_json::json;
 use switchboard::protocol::{Era, GetPromptParams, Pairs, Raw, Version};
 use switchboard::session::{Session, SessionOptions};
 use switchboard::spec::Protocol;
-use switchboard::transport::Memory;
 use switchboard::{CallError, CallOptions};
 use switchboard_testkit::{Eras, Options};
-
-fn server(options: Options) -> Memory {
-    Memory::new("testkit", move |input, output| {
-        let options = options.clone();
-        async move {
-            switchboard_testkit::serve(input, output, options)
-                .await
-                .ok();
-        }
-    })
-}
+use switchboard_tests::in_process::testkit;
 
 fn eras(eras: Eras) -> Options {
     let mut options = Options::default();
@@ -28,7 +17,7 @@ fn eras(eras: Eras) -> Options {
 }
 
 async fn connect(options: Options) -> Session {
-    Session::connect(&server(options), SessionOptions::default())
+    Session::connect(&testkit(options), SessionOptions::default())
         .await
         .unwrap()
 }
@@ -60,7 +49,7 @@ async fn the_era_can_be_ordered() {
         (Protocol::Modern, Era::Modern),
     ] {
         let options = SessionOptions::default().protocol(protocol);
-        let session = Session::connect(&server(eras(Eras::Both)), options)
+        let session = Session::connect(&testkit(eras(Eras::Both)), options)
             .await
             .unwrap();
         assert_eq!(session.negotiated().era(), era);

@@ -21,6 +21,7 @@ const READERS: &[&str] = &[
     "crates/reload/src",
     "crates/daemon/src",
     "crates/console/src",
+    "crates/args/src",
     "crates/cli/src",
 ];
 

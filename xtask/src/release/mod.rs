@@ -201,6 +201,13 @@ fn write_pages(program: &Path, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Copies what packages share into a folder, and the program into `bin` below it.
+fn lay_out(platform: Platform, program: &Path, shared: &Path, folder: &Path) -> Result<(), String> {
+    copy_folder(shared, folder)?;
+    make_folder(&folder.join("bin"))?;
+    copy(program, &folder.join("bin").join(platform.program()))
+}
+
 /// Packs `bin` and `share` below a folder of their own.
 fn archive(
     platform: Platform,
@@ -212,9 +219,7 @@ fn archive(
 ) -> Result<PathBuf, String> {
     let name = format!("{NAME}-{version}-{}", platform.target);
     let top = stage.join(&name);
-    copy_folder(shared, &top)?;
-    make_folder(&top.join("bin"))?;
-    copy(program, &top.join("bin").join(platform.program()))?;
+    lay_out(platform, program, shared, &top)?;
     copy(&workspace::root().join("README.md"), &top.join("README.md"))?;
     let archive = folder.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::platform::{ALL, Platform};
-use super::{NAME, copy, copy_folder, list, make_folder, told};
+use super::{NAME, copy, copy_folder, lay_out, list, make_folder, told};
 use crate::{tool, workspace};
 
 const DESCRIPTION: &str = "See what Model Context Protocol servers offer, call them, and put one gateway in front of them";
@@ -34,9 +34,7 @@ pub(super) fn make(
 ) -> Result<Packages, String> {
     let root = workspace::root();
     let own = stage.join("npm-platform");
-    copy_folder(shared, &own)?;
-    make_folder(&own.join("bin"))?;
-    copy(program, &own.join("bin").join(platform.program()))?;
+    lay_out(platform, program, shared, &own)?;
     let pages = pages(shared)?;
     let manifest = platform_manifest(platform, version, &pages);
     let platform = pack(&own, &manifest, folder)?;

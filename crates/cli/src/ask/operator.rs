@@ -19,7 +19,7 @@ use crate::ask::{self, Terminal};
 use crate::elicit::Desk;
 use crate::hosting::HostSource;
 use crate::permission;
-use crate::report::Failure;
+use crate::report::{Failure, Report};
 use crate::sampling::Person;
 
 /// The person at the terminal, or the options that stand in for them.
@@ -50,11 +50,13 @@ impl Attendant {
             screen,
             ..
         } = source;
+        let answers = connection.given.read();
+        let answers = answers.map_err(|error| Report::usage(error.to_string()))?;
         Ok(Self {
             is_attended: Terminal::is_available(screen),
             trusted: Only(connection.trust.clone()),
             was_refused,
-            desk: Desk::new(connection.given.read()?, environment, screen),
+            desk: Desk::new(answers, environment, screen),
             sampling: OnceLock::new(),
         })
     }

@@ -97,6 +97,7 @@ fn output_ready() {
 
 /// Starts the daemon in the background, unless one of this version runs.
 fn start(args: &Up, place: &Place) -> Result<(), Failure> {
+    // One of another version must be gone first: there is one socket for both.
     if let Some(running) = replace_older(place)? {
         return say(&format!(
             "the daemon runs already (process {})\n",
@@ -114,6 +115,7 @@ fn start(args: &Up, place: &Place) -> Result<(), Failure> {
         // It must not keep a folder in use.
         .current_dir("/");
     let mut child = command.spawn().map_err(|error| unstartable(&error))?;
+    // Ends in any case: the daemon says that it runs, or closes stdout when it ends.
     let mut line = String::new();
     if let Some(stdout) = child.stdout.take() {
         BufReader::new(stdout).read_line(&mut line).ok();

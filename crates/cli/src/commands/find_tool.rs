@@ -8,9 +8,9 @@ use switchboard::text::{closest, shell_word};
 use switchboard::{Error, ErrorKind};
 
 use super::listing::connect;
+use crate::args::ItemName;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
-use crate::item_name::ItemName;
 use crate::live::{Waiting, waiting};
 use crate::login::{explained, with_login};
 use crate::report::{Failure, Report};

@@ -53,6 +53,7 @@ fn install(args: &Install, screen: &Screen) -> Result<(), Failure> {
         Mode::Write
     };
     let mut installer = Installer::new(target.clone(), name, records);
+    // Found before the file of the client is touched: a server must have a place to go to.
     if args.moves {
         installer = installer.moving_to(own_file(&places, scope)?);
     }
@@ -148,6 +149,7 @@ fn print(
         left.iter()
             .map(|(server, reason)| format!("{server} is not moved: {reason}")),
     );
+    // On stderr, so that stdout has the change alone.
     notes(&remarks);
     let mut text = if args.dry_run {
         outcome.diff.clone()

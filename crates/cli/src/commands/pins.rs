@@ -9,7 +9,7 @@ use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
-use super::listing::collect_listing;
+use super::listing::{Listing, collect_listing};
 use crate::args::{Connection, List, Pins, PinsApprove, PinsVerb};
 use crate::ask;
 use crate::blocking::run_blocking;
@@ -171,9 +171,7 @@ fn diff(args: &List) -> Exit {
         Ok(selector),
         &args.connection,
         async |hosting| {
-            // Pins are compared with complete lists, so wait until they stop changing.
-            let listing = collect_listing(selector, &[], hosting).await?;
-            quiet(&hosting.host).await;
+            let listing = settled_listing(selector, hosting).await?;
             let (mut drifts, mut unpinned, mut text) = (Vec::new(), Vec::new(), String::new());
             let kept = state::pins(&Environment::of_process());
             for part in &listing.parts {
@@ -223,8 +221,7 @@ fn approve(args: &PinsApprove) -> Exit {
         Ok(selector),
         &args.connection,
         async |hosting| {
-            let listing = collect_listing(selector, &[], hosting).await?;
-            quiet(&hosting.host).await;
+            let listing = settled_listing(selector, hosting).await?;
             // Taken again after the quiet: the listing may be older than the last change.
             let catalog = hosting.host.catalog();
             let part = listing.parts.first().map(|part| part.name().clone());
@@ -337,6 +334,16 @@ async fn confirm(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Resu
         Some(true) => Ok(()),
         _ => Err(Report::new(Exit::Denied, "denied", "not approved").server(server.to_string())),
     }
+}
+
+/// Connects and lists, and waits until the lists stop changing: pins are compared with complete ones.
+async fn settled_listing(
+    selector: Selector<'_>,
+    hosting: &Hosting<'_>,
+) -> Result<Listing, Failure> {
+    let listing = collect_listing(selector, &[], hosting).await?;
+    quiet(&hosting.host).await;
+    Ok(listing)
 }
 
 /// Waits until no list has changed for a while: some servers add tools after they start.

@@ -190,6 +190,7 @@ fn profile(section: &ProfileSection) -> Option<Profile> {
         let names = servers
             .iter()
             .map(|name| ServerName::parse(name.text()).ok());
+        // One name that is none makes the whole list unclear: it must not be read as a shorter one.
         profile.servers = Some(names.collect::<Option<_>>()?);
     }
     profile.tools = section.tools.as_deref().map(texts);
@@ -211,6 +212,7 @@ impl Serving<'_> {
     async fn serve(self) -> Result<Exit, Failure> {
         // Before any connection: a gateway among the servers would lead back to this one.
         self.leave_out_gateways().await?;
+        // Both refuse what cannot be served, before the first client is waited for.
         let (scope, reloading) = (self.scope()?, self.reloading()?);
         let mut news = self
             .gateway
@@ -352,6 +354,7 @@ impl Serving<'_> {
         let (input, output) = stdio();
         let (gateway, identity) = (self.gateway.clone(), self.identity.clone());
         let client = gateway.serve(input, output, identity, scope);
+        // A signal ends the stream as its client can: requests in flight have their time.
         let draining = self.drain_when_told();
         tokio::select! {
             ended = client => ended.map_err(configuration)?,
@@ -428,6 +431,7 @@ impl Serving<'_> {
     /// Makes the service, and the file of the token if there is one.
     fn service(&self) -> Result<(HttpService, Option<TokenPlace>), Failure> {
         let args = self.args;
+        // Without an address there is only the socket, which other users cannot open.
         let (auth, place) = if args.no_auth || args.http.is_none() {
             (HttpAuth::None, None)
         } else {
@@ -557,6 +561,7 @@ impl Serving<'_> {
 
 /// The entries that lead back to a gateway of this program, which listens at that address.
 fn gateways(config: &Config, http: Option<SocketAddr>) -> Vec<ServerName> {
+    // A port that the system picks is not known yet, and no entry can name it.
     let address = http.filter(|address| address.port() != 0);
     let program = std::env::current_exe().ok();
     let program = program.map(|path| path.display().to_string());

@@ -115,7 +115,7 @@ fn groups(listing: &Listing, args: &Tools, columns: usize, hosting: &Hosting<'_>
         if !out.is_empty() {
             out.push('\n');
         }
-        let cost = tokens::about(tokens::of_tools(tools.iter().copied()));
+        let cost = tokens::format_estimate(tokens::of_tools(tools.iter().copied()));
         let facts = format!("({}, {cost})", count(tools.len(), "tool"));
         let server = sanitise_line(part.name().as_str());
         let head = format!("{}  {}\n", style.strong(&server), style.dim(&facts));

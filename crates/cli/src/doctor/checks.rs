@@ -78,7 +78,7 @@ fn context(part: &ServerCatalog) -> Option<Finding> {
     }
     let text = format!(
         "its tool definitions take {} of a model's context (estimate)",
-        tokens::about(all)
+        tokens::format_estimate(all)
     );
     let mut costs: Vec<(usize, &str)> = part
         .tools()
@@ -87,7 +87,7 @@ fn context(part: &ServerCatalog) -> Option<Finding> {
         .collect();
     costs.sort_by(|one, other| other.cmp(one));
     let lines = costs.iter().take(LARGEST);
-    let lines = lines.map(|(cost, name)| format!("{name}: {}", tokens::about(*cost)));
+    let lines = lines.map(|(cost, name)| format!("{name}: {}", tokens::format_estimate(*cost)));
     let finding = Finding::remark(Check::Context, text).evidence("largest", lines.collect());
     Some(finding.fix("list only the tools that you need in `allowed_tools` of its entry"))
 }

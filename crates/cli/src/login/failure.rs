@@ -143,7 +143,7 @@ impl Advice {
                 .hint(format!("correct `{key}` in the `oauth` block of the server's entry")),
             AuthError::Callback(problem) => callback(problem, &login),
             AuthError::Refused { purpose, code, description } => {
-                refused(*purpose, code, description.as_deref(), &login)
+                refusal_advice(*purpose, code, description.as_deref(), &login)
             }
             AuthError::Expired => {
                 Self::new("the login was not finished in time").hint(login(""))
@@ -248,7 +248,7 @@ fn callback(problem: &CallbackProblem, login: &dyn Fn(&str) -> String) -> Advice
     advice.hint(format!("begin again: {}", login("")))
 }
 
-fn refused(
+fn refusal_advice(
     purpose: Purpose,
     code: &str,
     description: Option<&str>,

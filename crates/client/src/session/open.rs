@@ -134,9 +134,9 @@ impl Drop for Starting {
 
 /// Closes the connection when the reading task ends, however it ends, so that no call waits for
 /// ever.
-struct Reading(Arc<Engine>);
+struct CloseOnEnd(Arc<Engine>);
 
-impl Drop for Reading {
+impl Drop for CloseOnEnd {
     fn drop(&mut self) {
         let what = "the reading task ended before the connection".to_owned();
         self.0.close(CloseCause::ReadFailed(what));
@@ -151,7 +151,7 @@ fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
             let outbox = Outbox::new(writer);
             let engine = Arc::new(Engine::new(outbox, None, link.peer, options));
             // The guard before the task: a panic while reading must still close the connection.
-            let reading = Reading(Arc::clone(&engine));
+            let reading = CloseOnEnd(Arc::clone(&engine));
             drop(engine.tasks.spawn(async move {
                 read::read(Arc::clone(&reading.0), reader).await;
             }));

@@ -45,6 +45,7 @@ pub(crate) fn set(
         return Ok(format!("{mark}{}", begin(text, path, value)));
     };
     let root = document::root(&document)?;
+    // From the root: a nested object may be too small to have a style.
     let habits = Habits::of(text, Some(&Container::of_object(root)));
     let mut object = root;
     let mut splices = None;
@@ -102,6 +103,7 @@ pub(crate) fn unset(text: &str, path: &[&str]) -> Result<String, EditError> {
             None => return Ok(whole()),
         }
     }
+    // What is not there needs no edit, and the text stays byte for byte.
     let Some((index, _)) = member(object, key)? else {
         return Ok(whole());
     };

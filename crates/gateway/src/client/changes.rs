@@ -130,9 +130,9 @@ pub(super) struct Subscriptions {
 }
 
 /// A place among the subscriptions of a client.
-pub(super) struct Slot(Arc<AtomicUsize>);
+pub(super) struct SubscriptionSlot(Arc<AtomicUsize>);
 
-impl Drop for Slot {
+impl Drop for SubscriptionSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -155,12 +155,12 @@ impl Subscriptions {
     ///
     /// # Errors
     /// Fails if there are too many subscriptions.
-    pub(super) fn reserve(&self, most: usize) -> Result<Slot, RpcError> {
+    pub(super) fn reserve(&self, most: usize) -> Result<SubscriptionSlot, RpcError> {
         // One atomic step: two requests at once cannot both take the last place.
         let more = |count: usize| (count < most).then_some(count + 1);
         let reserved = (self.count).fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         match reserved {
-            Ok(_) => Ok(Slot(Arc::clone(&self.count))),
+            Ok(_) => Ok(SubscriptionSlot(Arc::clone(&self.count))),
             Err(_) => Err(too_many("subscriptions", most)),
         }
     }
@@ -182,7 +182,7 @@ pub(super) struct Updates {
     pub(super) uri: String,
     /// Modern: `_meta` that names the subscription.
     pub(super) meta: Option<Arc<str>>,
-    pub(super) slot: Slot,
+    pub(super) slot: SubscriptionSlot,
 }
 
 impl Updates {

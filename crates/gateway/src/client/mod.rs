@@ -203,7 +203,7 @@ impl Client {
         params: Result<Box<Params>, RpcError>,
         outlet: &Arc<dyn Outlet>,
     ) -> Option<Reply> {
-        let asked = params.and_then(|params| self.asked(method, params, outlet));
+        let asked = params.and_then(|params| self.with_version(method, params, outlet));
         let outcome = match asked {
             Ok(asked) => self.dispatch(&id, method, asked).await?,
             Err(error) => Err(error),
@@ -219,7 +219,7 @@ impl Client {
     }
 
     /// Decides the version that a request is written in.
-    fn asked<'a>(
+    fn with_version<'a>(
         &self,
         method: &str,
         params: Box<Params>,

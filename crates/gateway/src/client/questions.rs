@@ -85,7 +85,7 @@ impl Questions {
             open.insert(key.clone(), sender);
         }
         // Made before sending: from here on, every way out takes the question back.
-        let asked = Asked {
+        let asked = OpenQuestion {
             questions: self,
             outlet,
             key,
@@ -104,13 +104,13 @@ impl Questions {
 }
 
 /// A question under way; taken back when this is dropped before the answer.
-struct Asked<'a> {
+struct OpenQuestion<'a> {
     questions: &'a Questions,
     outlet: &'a Arc<dyn Outlet>,
     key: String,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         // Still in the table means unanswered: an answered question is not cancelled.
         if self.questions.open().remove(&self.key).is_some() {

@@ -38,11 +38,11 @@ pub(super) struct Channel {
     number: u32,
     bounds: ChannelBounds,
     counters: Arc<Counters>,
-    state: Mutex<State>,
+    state: Mutex<ChannelState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ChannelState {
     /// Messages that were read and are kept, then those that wait.
     messages: VecDeque<Bytes>,
     /// The count of read messages at the front.
@@ -85,7 +85,7 @@ impl Channel {
         self.number
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ChannelState> {
         // Nothing under this lock can stop halfway.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -203,7 +203,7 @@ impl Channel {
     }
 
     /// Brings the count of all channels up to date with this one.
-    fn count(&self, state: &mut State) {
+    fn count(&self, state: &mut ChannelState) {
         let now = state.read_bytes.saturating_add(state.waiting_bytes);
         self.counters.hold(state.counted, now);
         state.counted = now;
@@ -211,7 +211,7 @@ impl Channel {
 
     /// Returns true if a message may wait as far as all channels together go. A reader takes it soon; without one
     /// what is only kept makes room first.
-    fn has_room(&self, state: &mut State, length: usize) -> bool {
+    fn has_room(&self, state: &mut ChannelState, length: usize) -> bool {
         if state.has_reader || self.is_within(length) {
             return true;
         }
@@ -222,7 +222,7 @@ impl Channel {
     }
 
     fn is_within(&self, length: usize) -> bool {
-        self.counters.held().saturating_add(length) <= self.bounds.all_bytes
+        self.counters.held_bytes().saturating_add(length) <= self.bounds.all_bytes
     }
 }
 
@@ -234,7 +234,7 @@ impl Drop for Channel {
     }
 }
 
-impl State {
+impl ChannelState {
     fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();

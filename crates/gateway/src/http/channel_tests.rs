@@ -200,12 +200,12 @@ fn all_channels_together_keep_no_more_than_their_bound() {
         assert!(say(channel, long));
         // A reader gets everything, whatever the others keep.
         assert_eq!(read(channel, reader).0.len(), 1);
-        assert!(counters.held() <= BOUNDS.all_bytes);
+        assert!(counters.held_bytes() <= BOUNDS.all_bytes);
     }
     let kept = channels.iter().filter(|it| it.attach(Some(0)).is_ok());
     assert_eq!(kept.count(), 5);
     drop(channels);
-    assert_eq!(counters.held(), 0);
+    assert_eq!(counters.held_bytes(), 0);
 }
 
 #[test]
@@ -219,13 +219,13 @@ fn nothing_waits_for_missing_readers_beyond_the_bound_of_all_channels() {
     let last = channels.last().unwrap();
     last.finish(Some(Bytes::from_static(long.as_bytes())));
     assert!(last.is_closed());
-    assert_eq!(counters.held(), BOUNDS.all_bytes);
+    assert_eq!(counters.held_bytes(), BOUNDS.all_bytes);
     // A client that reads gets its answer all the same.
     let reader = channels[6].attach(None).unwrap();
     channels[6].finish(Some(Bytes::from_static(long.as_bytes())));
     assert_eq!(read(&channels[6], reader).0.len(), 1);
     drop(channels);
-    assert_eq!(counters.held(), 0);
+    assert_eq!(counters.held_bytes(), 0);
 }
 
 #[test]
@@ -238,8 +238,8 @@ fn what_a_channel_only_keeps_makes_room_for_what_waits() {
         read(channel, reader);
         channel.detach(reader);
     }
-    assert_eq!(counters.held(), BOUNDS.all_bytes);
+    assert_eq!(counters.held_bytes(), BOUNDS.all_bytes);
     assert!(must_say(&channels[0], long));
     assert_eq!(channels[0].attach(Some(0)), Err(NotKept));
-    assert_eq!(counters.held(), BOUNDS.all_bytes);
+    assert_eq!(counters.held_bytes(), BOUNDS.all_bytes);
 }

@@ -127,6 +127,7 @@ impl Drop for RunningRequest {
     fn drop(&mut self) {
         let counts = &*self.0.0;
         let now = u64::try_from(counts.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // Before the count goes down: once nothing runs, the time of the end is read.
         counts.last_end.store(now, Ordering::Release);
         counts.running.fetch_sub(1, Ordering::AcqRel);
     }

@@ -177,12 +177,12 @@ pub(super) struct Sessions {
     idle_when_full: Duration,
     counters: Arc<Counters>,
     started: Instant,
-    state: Mutex<State>,
+    state: Mutex<SessionTable>,
     is_swept: AtomicBool,
 }
 
 #[derive(Default)]
-struct State {
+struct SessionTable {
     open: FxHashMap<SessionId, Arc<Session>>,
     /// Sessions of each principal, those included that are being opened.
     counts: FxHashMap<Arc<str>, usize>,
@@ -192,7 +192,7 @@ struct State {
 }
 
 /// Room for one session that is being opened. Dropping it gives the room back.
-pub(super) struct Slot {
+pub(super) struct SessionSlot {
     sessions: Arc<Sessions>,
     principal: Arc<str>,
     is_used: bool,
@@ -212,7 +212,7 @@ impl Sessions {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -245,7 +245,7 @@ impl Sessions {
     }
 
     /// Reserves room for a session. With none, sessions that have been idle for a while end.
-    pub(super) fn reserve(self: &Arc<Self>, principal: &Arc<str>) -> Option<Slot> {
+    pub(super) fn reserve(self: &Arc<Self>, principal: &Arc<str>) -> Option<SessionSlot> {
         let mut state = self.state();
         if !self.has_room(&state, principal) {
             // A flood of attempts must not mean a search for each of them.
@@ -267,14 +267,14 @@ impl Sessions {
         state.count += 1;
         *state.counts.entry(Arc::clone(principal)).or_default() += 1;
         drop(state);
-        Some(Slot {
+        Some(SessionSlot {
             sessions: Arc::clone(self),
             principal: Arc::clone(principal),
             is_used: false,
         })
     }
 
-    fn has_room(&self, state: &State, principal: &str) -> bool {
+    fn has_room(&self, state: &SessionTable, principal: &str) -> bool {
         let theirs = state.counts.get(principal).copied().unwrap_or_default();
         state.count < self.most && theirs < self.most_of_one
     }
@@ -363,7 +363,7 @@ impl Sessions {
     }
 }
 
-impl State {
+impl SessionTable {
     fn release(&mut self, principal: &Arc<str>) {
         self.count = self.count.saturating_sub(1);
         if let Some(count) = self.counts.get_mut(principal) {
@@ -375,7 +375,7 @@ impl State {
     }
 }
 
-impl Slot {
+impl SessionSlot {
     /// Opens the session. `None` if the system has no random numbers.
     pub(super) fn open(
         mut self,
@@ -411,7 +411,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for SessionSlot {
     fn drop(&mut self) {
         if !self.is_used {
             self.sessions.state().release(&self.principal);

@@ -124,7 +124,7 @@ impl Counters {
     }
 
     /// The bytes of messages in all channels.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn held_bytes(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 

@@ -8,12 +8,11 @@ use switchboard::catalog::ExposedNames;
 use switchboard::host::{Host, HostBuilder};
 use switchboard::pins::{Mode, Pins};
 use switchboard::policy::{AgentPolicy, Caller, Level};
-use switchboard::spec::{ServerName, Settings};
 use switchboard::transport::Memory;
 use switchboard_gateway::{
     ClientIdentity, Gateway, GatewayError, GatewayOptions, Scope, client_capabilities,
 };
-use switchboard_testkit::Options;
+pub(crate) use switchboard_tests::in_process::{With, crashing, name, silent, testkit};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -31,35 +30,6 @@ pub(crate) async fn soon<T>(what: &str, wait: impl Future<Output = T>) -> T {
     }
 }
 
-/// The bundled server, without a process.
-pub(crate) fn testkit(options: Options) -> Memory {
-    Memory::new("testkit", move |input, output| {
-        let options = options.clone();
-        async move {
-            switchboard_testkit::serve(input, output, options)
-                .await
-                .ok();
-        }
-    })
-}
-
-/// A server that never says a word.
-pub(crate) fn silent() -> Memory {
-    Memory::new("silent", |input, output| async move {
-        std::future::pending::<()>().await;
-        drop((input, output));
-    })
-}
-
-/// A server that ends at once.
-pub(crate) fn crashing() -> Memory {
-    Memory::new("crashing", |_, _| async {})
-}
-
-pub(crate) fn name(text: &str) -> ServerName {
-    ServerName::parse(text).unwrap()
-}
-
 /// All that a client of the legacy era can be asked.
 pub(crate) fn can_all() -> Value {
     let elicitation = json!({"form": {}, "url": {}});
@@ -74,17 +44,6 @@ pub(crate) fn builder() -> HostBuilder {
         // Tools that are added later would be withheld from agents.
         .pins(Pins::in_memory(), Mode::Off)
         .client_capabilities(client_capabilities())
-}
-
-/// Adds a server with the usual settings.
-pub(crate) trait With {
-    fn with(self, server: &str, memory: Memory) -> Self;
-}
-
-impl With for HostBuilder {
-    fn with(self, server: &str, memory: Memory) -> Self {
-        self.transport(name(server), memory, Settings::default())
-    }
 }
 
 /// A gateway in front of servers that are all connected to.

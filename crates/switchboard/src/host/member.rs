@@ -210,6 +210,13 @@ impl Member {
         }
     }
 
+    /// Tells whether a login took place since a connection failed for want of one; `None` without authorization.
+    #[cfg(feature = "auth")]
+    pub(super) async fn has_new_login(&self) -> Option<bool> {
+        let authorizer = self.ready()?.authorizer.as_ref()?;
+        Some(authorizer.has_new_login().await)
+    }
+
     /// The admitted server, if it may be connected to already.
     pub(super) fn ready(&self) -> Option<&Arc<Ready>> {
         self.ready.get()

@@ -57,7 +57,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     ];
     let offers = Some(offers.join(", ")).filter(|_| status.is_ready());
     page.fact("offers", offers.as_deref());
-    let cost = tokens::about(tokens_of(status, hosting));
+    let cost = tokens::format_estimate(tokens_of(status, hosting));
     let cost = format!("{cost} of a model's context (estimate)");
     page.fact("definitions", Some(&*cost).filter(|_| status.is_ready()));
     let able = status.capabilities.as_ref().map(describe_capabilities);

@@ -40,6 +40,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Ed
         let mut items = section.items.iter();
         items.find(|item| is_at(section, &item.path, path))
     });
+    // In place where the key is there; else as a table of its own, or as a line of its table.
     let splices = if let Some(item) = item {
         vec![Splice {
             range: item.value.clone(),
@@ -88,6 +89,7 @@ pub(crate) fn unset(text: &str, path: &[&str]) -> Result<String, EditError> {
             continue;
         }
         for item in &section.items {
+            // A table may be written as dotted keys, or inline: then its lines go.
             let own = section.path.iter().chain(&item.path);
             if own.zip(path).filter(|(own, key)| own == key).count() == path.len() {
                 let start = with_comments_above(text, line_start(text, item.start));

@@ -88,10 +88,12 @@ impl LiveTokens {
         usual: &CallerId,
     ) -> Option<ClientIdentity> {
         self.look(LOOK);
+        // Twice at the most: the token of a client that was told of it just now is in the file already.
         let found = self.identity(text, usual).or_else(|| {
             self.look(LOOK_FOR_NEW);
             self.identity(text, usual)
         });
+        // Only from here on something can be revoked under a client.
         if found.is_some() {
             self.start_watching();
         }
@@ -121,6 +123,7 @@ impl LiveTokens {
             return;
         }
         state.looked = Some(Instant::now());
+        // After a problem the file is read in any case: what was wrong may have been its folder.
         let stamp = Stamp::of(&self.store.path());
         if stamp == state.stamp && state.problem.is_none() {
             return;
@@ -181,6 +184,7 @@ impl State {
                 known.map_or_else(|| LiveToken::new(token), |known| earlier.swap_remove(known))
             })
             .collect();
+        // Those that are left were revoked or rotated: what they have opened ends with them.
         for gone in earlier {
             gone.validity.end();
         }

@@ -68,6 +68,7 @@ impl NewToken {
         if !is_name(&name) {
             return Err(NamedTokenError::Name { name });
         }
+        // Rounded before it is compared, because it counts as it is written.
         let expires = expires.map(whole_seconds);
         if expires.is_some_and(|expires| expires <= SystemTime::now()) {
             return Err(NamedTokenError::Expired);
@@ -108,6 +109,7 @@ impl NamedToken {
 
     /// The caller that comes with it: its own agent, or the usual one within its bounds.
     pub(super) fn caller(&self, usual: &CallerId) -> Option<Caller> {
+        // Its own agent if the policy names one; the usual one only stands in.
         let caller = Caller::agent(&self.name).ok()?.acts_as(usual.clone());
         if self.grants.is_none() && self.level.is_none() {
             return Some(caller);
@@ -120,6 +122,7 @@ impl NamedToken {
     /// The name under which sessions and sealed texts belong to it. A token that was revoked and one of the
     /// same name that was made later are different ones.
     pub(super) fn principal(&self) -> String {
+        // The time of its making: sessions of a token that was revoked are not those of its successor.
         let created = to_seconds(self.created);
         Digest::of(format!("{}\0{created}", self.name).as_bytes()).short()
     }

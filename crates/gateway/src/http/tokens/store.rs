@@ -64,6 +64,7 @@ impl NamedTokens {
     /// Fails if the name is taken or not usable, if the token would have expired already, or if the file
     /// cannot be changed.
     pub fn add(&self, new: NewToken) -> Result<String, NamedTokenError> {
+        // Made before the file is locked: other processes wait for the change alone.
         let text = generate()?;
         let record = new.record(&text, SystemTime::now())?;
         self.change(|tokens| {
@@ -74,6 +75,7 @@ impl NamedTokens {
                 return Err(NamedTokenError::Full { most: MOST });
             }
             tokens.push(record);
+            // By name, as `list` returns them.
             tokens.sort_by(|one, other| one.name.cmp(&other.name));
             Ok(())
         })?;
@@ -91,6 +93,7 @@ impl NamedTokens {
             let Some(token) = tokens.get_mut(at) else {
                 return Ok(());
             };
+            // Another text would not make it count again.
             if token.has_expired() {
                 return Err(NamedTokenError::Expired);
             }
@@ -156,6 +159,7 @@ fn parse(text: &[u8], path: &Path) -> Result<Vec<NamedToken>, StoreError> {
         let token = NamedToken::from_written(written);
         let token =
             token.map_err(|why| StoreError::malformed(path, format!("token {at}: {why}")))?;
+        // `revoke` and `rotate` must not have two to choose from.
         if tokens.iter().any(|known| known.name == token.name) {
             let why = format!("token {at}: {} is there twice", token.name);
             return Err(StoreError::malformed(path, why));

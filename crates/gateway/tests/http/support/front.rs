@@ -7,12 +7,10 @@ use serde_json::Value;
 use switchboard::Host;
 use switchboard::catalog::ExposedNames;
 use switchboard::policy::{AgentPolicy, Level};
-use switchboard::spec::{ServerName, Settings};
-use switchboard::transport::Memory;
 use switchboard_gateway::http::{HttpAuth, HttpListener, HttpOptions, HttpService, Token};
 use switchboard_gateway::{Gateway, GatewayOptions};
 use switchboard_testkit::{HeaderTools, Options};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use switchboard_tests::in_process::{With as _, observed};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -26,6 +24,10 @@ pub(crate) const TOKEN: &str = "test-token-0123456789abcdef";
 pub(crate) struct Record(Arc<Mutex<Vec<Value>>>);
 
 impl Record {
+    fn add(&self, message: Value) {
+        self.0.lock().unwrap().push(message);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.lock().unwrap().len()
     }
@@ -104,14 +106,13 @@ pub(crate) async fn front_with(
     let mut demo = Options::default();
     demo.talking = true;
     demo.header_tools = HeaderTools::Good;
-    let demo = recorded(demo, &record);
+    let demo = {
+        let record = record.clone();
+        observed(demo, move |message| record.add(message))
+    };
     let host = Host::builder()
         .exposed_names(ExposedNames::unprefixed())
-        .transport(
-            ServerName::parse("demo").unwrap(),
-            demo,
-            Settings::default(),
-        )
+        .with("demo", demo)
         .agent("gateway", AgentPolicy::everything(Level::Yolo))
         .build()
         .unwrap();
@@ -143,32 +144,4 @@ pub(crate) async fn front_with(
         stop: Some(stop),
         serving: Some(serving),
     }
-}
-
-/// The bundled server, with a record of the messages that reach it.
-fn recorded(options: Options, record: &Record) -> Memory {
-    let record = record.clone();
-    Memory::new("testkit", move |input, output| {
-        let (options, record) = (options.clone(), record.clone());
-        async move {
-            let (mut inner, served) = tokio::io::duplex(64 * 1024);
-            let mut lines = BufReader::new(input).lines();
-            let forward = async move {
-                while let Ok(Some(line)) = lines.next_line().await {
-                    let message = serde_json::from_str(&line).unwrap();
-                    record.0.lock().unwrap().push(message);
-                    let line = format!("{line}\n");
-                    if inner.write_all(line.as_bytes()).await.is_err() {
-                        // The server has ended, which closes the connection below.
-                        return std::future::pending().await;
-                    }
-                }
-            };
-            let serve = switchboard_testkit::serve(served, output, options);
-            tokio::select! {
-                _ = serve => {}
-                () = forward => {}
-            }
-        }
-    })
 }

@@ -91,10 +91,10 @@ impl OwnConnection {
             permit,
         } = parts;
         let (topics, end) = (Arc::<Topics>::default(), client.closed.child_token());
-        let observer = Observer {
+        let observer = OwnObserver {
             #[cfg(feature = "auth")]
             member: Arc::downgrade(member),
-            ears: Ears {
+            ears: OwnEars {
                 topics: Arc::clone(&topics),
                 listener: registry.listener(member, &ready.secrets),
                 sink: client.options.log_sink.clone(),
@@ -287,13 +287,13 @@ impl Supervision {
 
 /// Observes the connections that are made. The host reports none of them: its state is that of the shared
 /// connection.
-struct Observer {
+struct OwnObserver {
     #[cfg(feature = "auth")]
     member: Weak<Member>,
-    ears: Ears,
+    ears: OwnEars,
 }
 
-impl Observe for Observer {
+impl Observe for OwnObserver {
     fn connecting(&self, _again: bool) {}
 
     fn connected(&self, session: &Session, _again: bool, _took: Duration) {
@@ -306,21 +306,20 @@ impl Observe for Observer {
     fn has_new_login(&self) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + '_>> {
         Box::pin(async move {
             let member = self.member.upgrade()?;
-            let authorizer = member.ready()?.authorizer.as_ref()?;
-            Some(authorizer.has_new_login().await)
+            member.has_new_login().await
         })
     }
 }
 
 /// Takes the notifications of a connection of a client.
 #[derive(Clone)]
-struct Ears {
+struct OwnEars {
     topics: Arc<Topics>,
     listener: Listener,
     sink: Option<Arc<dyn ClientSink>>,
 }
 
-impl NoticeSink for Ears {
+impl NoticeSink for OwnEars {
     fn take(&self, announcement: Announcement) -> Option<Announcement> {
         let is_log = announcement.method == LoggingMessage::NAME;
         let relayed = (is_log.then_some(()))

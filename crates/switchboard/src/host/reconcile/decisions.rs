@@ -17,6 +17,7 @@ impl Host {
         let approved = registry.members().into_iter();
         let approved = approved.filter(|member| approval(member).is_some());
         let approved: Vec<Arc<Member>> = approved.collect();
+        // The store is a file: not read where no server depends on it.
         if approved.is_empty() {
             return;
         }
@@ -28,9 +29,11 @@ impl Host {
         for member in approved {
             let is_stored = approval(&member).is_some_and(|it| stored.contains(&it));
             if let (false, Source::Entry(entry)) = (is_stored, &member.source) {
+                // The same entry as a server that nothing has admitted, so that its next use asks.
                 let again = Source::Entry(entry.clone());
                 let again = (member.name.clone(), member.origin(), again);
                 if self.succeed(&member, Some(again)) {
+                    // At once, and not after its calls: they run what is not approved.
                     member.gone.cancel();
                     done.revoked.push(member.name.clone());
                 }

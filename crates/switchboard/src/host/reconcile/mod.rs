@@ -147,6 +147,7 @@ impl Host {
     /// ```
     pub async fn reconcile(&self, config: &Config) -> Reconciled {
         let host = &self.0;
+        // Two changes that are mixed would leave the servers of neither.
         let _turn = host.files.turn.lock().await;
         // 1. The policy before the servers: no server is ever there without it.
         if let Some(policy) = host.files.policy(config) {
@@ -163,6 +164,7 @@ impl Host {
         for member in host.registry.members() {
             let new = described.remove(&member.name);
             if !member.source.is_of_file() {
+                // A server that the program has added stays; the entry of that name is reported.
                 if let Some((name, _, Source::Entry(_))) = new {
                     done.errors.push(HostError::Twice(name).into());
                 }
@@ -204,6 +206,7 @@ impl Host {
             return;
         };
         if member.source.is_same(&source) && !affected.restarts(member) {
+            // The same server goes on. Only the place has changed that its errors name.
             let moved = member.origin() != origin || member.source.has_other_text(&source);
             if moved && member.ready().is_none() {
                 // Not in use, so nothing is lost: its errors name the new lines.
@@ -275,6 +278,7 @@ fn is_same_entry(one: &Entry, other: &Entry) -> bool {
         let shadows = entry.shadows().iter();
         shadows.map(|origin| origin.file.clone()).collect()
     };
+    // Without the line: an entry that is moved within its file describes the same server.
     let (here, there) = (one.origin(), other.origin());
     one.value() == other.value()
         && (&here.layer, &here.file, &here.pointer) == (&there.layer, &there.file, &there.pointer)

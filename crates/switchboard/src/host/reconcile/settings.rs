@@ -102,6 +102,7 @@ impl FileSettings {
 
     /// Makes the options that those sections lead to.
     fn apply(&mut self, said: FileSections) -> Affected {
+        // From the program's settings and not the current ones: a section that is gone takes back what it said.
         let mut options = self.base.clone();
         if let (false, Some(bind)) = (self.own.bind, said.bind) {
             options.bind = bind;
@@ -150,6 +151,7 @@ impl Host {
             (affected, settings.options(), settings.own().pins)
         };
         if !has_pins {
+            // Only where it differs: prepared calls would be looked up again for nothing.
             let mode: Mode = agents::pin_mode(config).0.unwrap_or_default();
             if mode != host.access.pin_mode() {
                 host.access.set_pin_mode(mode);

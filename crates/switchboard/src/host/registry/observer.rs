@@ -175,8 +175,7 @@ impl Observe for Observer {
     fn has_new_login(&self) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + '_>> {
         Box::pin(async move {
             let member = self.member.upgrade()?;
-            let authorizer = member.ready()?.authorizer.as_ref()?;
-            Some(authorizer.has_new_login().await)
+            member.has_new_login().await
         })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory as _};
 
-use crate::args::Cli;
+use switchboard_args::Cli;
 
 /// The beginning of the page.
 const HEAD: &str = "\

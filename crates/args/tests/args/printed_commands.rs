@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
-use crate::args::Cli;
-use crate::slips;
+use switchboard_args::{Cli, slips};
 
 /// A command, and the file that prints it.
 type Printed = (String, String);
@@ -94,7 +93,9 @@ fn printed() -> Vec<Printed> {
         ".txt",
         &mut reports,
     );
-    files(&root().join("crates/cli/src"), ".rs", &mut reports);
+    for sources in ["crates/args/src", "crates/cli/src"] {
+        files(&root().join(sources), ".rs", &mut reports);
+    }
     for file in reports {
         // reads because: it is a file of this repository, in a test.
         let text = fs::read_to_string(&file).unwrap();

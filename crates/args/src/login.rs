@@ -46,35 +46,36 @@ Examples:
   switchboard login tickets --no-browser
   switchboard login tickets --finish 'http://127.0.0.1:43210/callback?code=...&state=...'"
 )]
-pub(crate) struct Login {
+pub struct Login {
     /// Name of the server; with --url, any name.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
     /// Log in on another device with a code.
     #[arg(long, conflicts_with_all = ["no_browser", "finish"])]
-    pub(crate) device: bool,
+    pub device: bool,
     /// Print the URL to open and exit; --finish completes the login.
     #[arg(long, conflicts_with = "finish")]
-    pub(crate) no_browser: bool,
+    pub no_browser: bool,
     /// Complete a login that --no-browser started, with the URL that the browser ended at; `-` reads it from
     /// stdin.
     #[arg(long, value_name = "URL")]
-    pub(crate) finish: Option<String>,
+    pub finish: Option<String>,
     /// Request these additional scopes, separated by spaces or commas.
     #[arg(long, value_name = "SCOPES", conflicts_with = "finish")]
-    pub(crate) scopes: Vec<String>,
+    pub scopes: Vec<String>,
     /// Log in again from scratch, ignoring the scopes, registration and issuer of earlier logins.
     #[arg(long, conflicts_with = "finish")]
-    pub(crate) force: bool,
+    pub force: bool,
     /// Do not ask to confirm the issuer.
     #[arg(short, long)]
-    pub(crate) yes: bool,
+    pub yes: bool,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 impl Login {
     /// The scopes, one by one.
-    pub(crate) fn scopes(&self) -> Option<Vec<String>> {
+    pub fn scopes(&self) -> Option<Vec<String>> {
         let words = self.scopes.iter();
         let words = words.flat_map(|text| text.split([' ', ',']));
         let scopes: Vec<String> = words
@@ -88,26 +89,28 @@ impl Login {
 /// `switchboard logout`.
 #[derive(Debug, Args)]
 #[command(mut_args(for_logins))]
-pub(crate) struct Logout {
+pub struct Logout {
     /// Name of the server; with --url, any name.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
     /// Forget all stored logins, including those of servers that are no longer configured.
     #[arg(long, conflicts_with_all = ["server", "url"])]
-    pub(crate) all: bool,
+    pub all: bool,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard auth`.
 #[derive(Debug, Args)]
-pub(crate) struct Auth {
+pub struct Auth {
+    /// The subcommand.
     #[command(subcommand)]
-    pub(crate) verb: AuthVerb,
+    pub verb: AuthVerb,
 }
 
 /// A verb about logins.
 #[derive(Debug, Subcommand)]
-pub(crate) enum AuthVerb {
+pub enum AuthVerb {
     /// Show logins, when they expire, and where they are stored.
     Status(AuthStatus),
 }
@@ -119,9 +122,10 @@ pub(crate) enum AuthVerb {
     after_help = "\
 Nothing is sent, and no token is shown. With a SERVER, the exit code is 3 if a login is needed."
 )]
-pub(crate) struct AuthStatus {
+pub struct AuthStatus {
     /// Name of the server; all servers with a URL if omitted.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }

@@ -1,6 +1,6 @@
 //! Everyday slips on the command line: habits from other clients, and typing mistakes.
 //!
-//! [`correct`] rewrites words whose meaning is certain before they are parsed. For the rest,
+//! [`parse`] rewrites words whose meaning is certain before it reads them. For the rest,
 //! [`intended_command`] and [`with_name`] propose a whole command, and only one that parses.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory as _, Parser as _};
 use switchboard::protocol::Raw;
 use switchboard::text::{closest, shell_path};
 
-use crate::args::Cli;
+use crate::Cli;
 
 /// Verbs of other programs, and the ones of this program that do the same.
 const OTHER_VERBS: &[(&[&str], &str)] = &[
@@ -36,13 +36,14 @@ const ARGUMENT_FLAGS: &[&str] = &["--arg", "--tool-arg", "--param", "--set", "-a
 ///
 /// # Errors
 /// Returns clap's error about words that cannot be corrected.
-pub(crate) fn parse(words: &[String]) -> Result<Cli, clap::Error> {
+pub fn parse(words: &[String]) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(["switchboard".to_owned()].into_iter().chain(correct(words)))
 }
 
 /// Rewrites words whose meaning is certain.
 fn correct(words: &[String]) -> Vec<String> {
     let all = Cli::command();
+    // The verb first: every rule below depends on it.
     let Some(words) = verb_first(words, &all) else {
         return words.to_vec();
     };
@@ -61,6 +62,7 @@ fn correct(words: &[String]) -> Vec<String> {
     if is_by_place && !has_option(&rest, &["--url", "--stdio"]) {
         by_place(&mut rest, command);
     }
+    // Counted after a URL or a program has become an option.
     let given = positions(&rest, command);
     let word = |n: usize| given.get(n).and_then(|at| rest.get(*at)).cloned();
     match (name, word(0), word(1)) {
@@ -90,6 +92,7 @@ fn correct(words: &[String]) -> Vec<String> {
         }
         _ => {}
     }
+    // The name of the tool is one word by now, so the object can only come behind it.
     if name == "call" && !has_option(&rest, &["--args"]) {
         let given = positions(&rest, command).into_iter().skip(1);
         let is_object = |at: &usize| {
@@ -155,13 +158,14 @@ fn by_place(rest: &mut Vec<String>, command: &Command) {
 }
 
 /// Proposes the command that was meant by words that cannot be parsed.
-pub(crate) fn intended_command(error: &clap::Error, words: &[String]) -> Option<String> {
+pub fn intended_command(error: &clap::Error, words: &[String]) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(texts)) => texts.first().cloned(),
         _ => None,
     };
     let all = Cli::command();
+    // The verb first, as the parser saw it: what it says is about the command with that verb.
     let words = &verb_first(words, &all).unwrap_or_else(|| words.to_vec());
     let verb = words.first().and_then(|verb| all.find_subcommand(verb));
     match error.kind() {
@@ -191,6 +195,7 @@ pub(crate) fn intended_command(error: &clap::Error, words: &[String]) -> Option<
         ErrorKind::UnknownArgument => {
             let wrong = text(ContextKind::InvalidArg)?;
             let wrong = wrong.split('=').next().unwrap_or_default();
+            // A misspelt option comes before an argument of the tool that is written like one.
             let flags = verb?.get_arguments().filter_map(clap::Arg::get_long);
             let flags: Vec<String> = flags.map(|flag| format!("--{flag}")).collect();
             // Two characters more than a flag's own: only a long one can be misspelled recognisably.
@@ -208,6 +213,7 @@ pub(crate) fn intended_command(error: &clap::Error, words: &[String]) -> Option<
             command_line(&as_values(words, verb))
         }
         ErrorKind::MissingRequiredArgument => {
+            // The names to choose from are what another verb lists.
             let list = match verb?.get_name() {
                 "call" | "tool" => "tools",
                 "prompt" => "prompts",
@@ -247,7 +253,7 @@ fn as_values(words: &[String], verb: &Command) -> Vec<String> {
 }
 
 /// Proposes the typed command with another name of a server or a tool, unless it was typed at the prompt.
-pub(crate) fn with_name(wrong: &str, right: &str) -> Option<String> {
+pub fn with_name(wrong: &str, right: &str) -> Option<String> {
     let typed: Vec<String> = std::env::args().skip(1).collect();
     let mut words = correct(&typed);
     let is_it = |word: &&mut String| {
@@ -265,12 +271,14 @@ fn command_line(words: &[String]) -> Option<String> {
         let options = ["-H", "--header", "-e", "--env"];
         options.iter().any(|option| word.starts_with(option))
     };
+    // A proposal is printed, and may be logged.
     if words.iter().any(is_secret) || parse(words).is_err() {
         return None;
     }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-=".contains(c);
     let quoted = words.iter().map(|word| match word.split_once('=') {
         _ if word.starts_with('-') && word.chars().all(is_plain) => word.clone(),
+        // Only the value is quoted, as people write it.
         Some((key, value)) if shell_path(key) == key => format!("{key}={}", shell_path(value)),
         _ => shell_path(word).into_owned(),
     });

@@ -8,7 +8,7 @@ use switchboard::policy::CallerId;
 
 /// The reach of an entry in a client's config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reach {
+pub enum Reach {
     /// All your projects: the client's own file.
     User,
     /// The current folder: the client's file there, which others may share.
@@ -31,34 +31,34 @@ Examples:
   switchboard install --to claude-desktop --move
   switchboard install --to gemini --profile work --as gemini
   switchboard install --to cursor --undo")]
-pub(crate) struct Install {
+pub struct Install {
     /// Client to install into.
     #[arg(long, value_name = "CLIENT", value_parser = clients())]
-    pub(crate) to: String,
+    pub to: String,
     /// File of the client.
     #[arg(short = 's', long, value_enum, default_value = "user")]
-    pub(crate) scope: Reach,
+    pub scope: Reach,
     /// Name of the entry.
     #[arg(long, value_name = "NAME", default_value = "switchboard")]
-    pub(crate) name: String,
+    pub name: String,
     /// Offer this profile of your own config file alone: `serve --profile`.
     #[arg(long, value_name = "NAME", conflicts_with = "undo")]
-    pub(crate) profile: Option<String>,
+    pub profile: Option<String>,
     /// The agent that the client acts as: `serve --as`.
     #[arg(long = "as", value_name = "AGENT", conflicts_with = "undo")]
-    pub(crate) agent: Option<CallerId>,
+    pub agent: Option<CallerId>,
     /// Move the client's servers to your own file, which the gateway offers.
     #[arg(id = "move", long = "move", conflicts_with = "undo")]
-    pub(crate) moves: bool,
+    pub moves: bool,
     /// Take the entry out again, and bring moved servers back.
     #[arg(long)]
-    pub(crate) undo: bool,
+    pub undo: bool,
     /// Show the difference, with secrets masked, and write nothing.
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
     /// Print JSON: the change on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// The clients by name; `claude` is Claude Code.

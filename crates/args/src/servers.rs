@@ -14,37 +14,41 @@ use crate::item_name::ItemName;
 
 /// `switchboard servers`, `tools`, `resources`, `templates` and `prompts`.
 #[derive(Debug, Args)]
-pub(crate) struct List {
+pub struct List {
     /// Server; all configured servers if omitted. With --stdio or --url, any name.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard tools`.
 #[derive(Debug, Args)]
-pub(crate) struct Tools {
+pub struct Tools {
+    /// The server, and how it is reached.
     #[command(flatten)]
-    pub(crate) list: List,
+    pub list: List,
     /// Show signatures, with the types of arguments.
     #[arg(short, long)]
-    pub(crate) long: bool,
+    pub long: bool,
     /// Show what each definition costs of a model's context, in tokens (estimated: 4 characters each).
     #[arg(long)]
-    pub(crate) tokens: bool,
+    pub tokens: bool,
 }
 
 /// `switchboard read`.
 #[derive(Debug, Args)]
-pub(crate) struct Read {
+pub struct Read {
     /// Server and resource: SERVER URI; with --stdio or --url just URI. The key=value arguments that follow
     /// fill in a template such as note:///{name}.
     #[arg(value_names = ["SERVER", "URI", "KEY=VALUE"], num_args = 1.., required = true)]
-    pub(crate) resource: Vec<String>,
+    pub resource: Vec<String>,
+    /// Options for the output of the result.
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub output: Output,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard context`.
@@ -52,30 +56,33 @@ pub(crate) struct Read {
 #[command(after_help = "\
 Resources for models come first by priority, then by the time of their last change. Those for people
 only, those that do not fit and those that cannot be read are left out and named on stderr.")]
-pub(crate) struct Context {
+pub struct Context {
     /// Server, and the URIs of the resources to read; all resources, of all servers, if omitted.
     #[arg(value_names = ["SERVER", "URI"], num_args = 0..)]
-    pub(crate) resources: Vec<String>,
+    pub resources: Vec<String>,
     /// Maximum size of all texts together: 32KiB, 1MiB, or a number of bytes.
     #[arg(long, value_name = "SIZE", default_value = "32KiB", value_parser = parse_byte_count)]
-    pub(crate) budget: u64,
+    pub budget: u64,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard prompt`.
 #[derive(Debug, Args)]
-pub(crate) struct Prompt {
+pub struct Prompt {
     /// Prompt: SERVER/PROMPT; with --stdio or --url just PROMPT.
     #[arg(value_name = "[SERVER/]PROMPT")]
-    pub(crate) prompt: ItemName,
+    pub prompt: ItemName,
     /// Arguments of the prompt, all strings: key=value or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
+    /// Options for the output of the result.
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub output: Output,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard call`.
@@ -85,49 +92,52 @@ Values:
   key=value    typed by the tool's schema
   key=@FILE    the content of a file, typed the same way
   key:=JSON    JSON as it is, such as key:='\"@x\"' for a text that starts with @")]
-pub(crate) struct Call {
+pub struct Call {
     /// Tool: SERVER/TOOL, or its model-facing name; with --stdio or --url just TOOL, or NAME/TOOL to name the
     /// server.
     #[arg(value_name = "[SERVER/]TOOL")]
-    pub(crate) tool: ItemName,
+    pub tool: ItemName,
     /// Arguments of the tool: key=value, key:=JSON or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
     /// All arguments as one JSON object; `-` reads it from stdin.
     #[arg(long = "args", value_name = "JSON")]
-    pub(crate) object: Option<String>,
+    pub object: Option<String>,
+    /// Options for the output of the result.
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub output: Output,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard tool`.
 #[derive(Debug, Args)]
-pub(crate) struct ShowTool {
+pub struct ShowTool {
     /// Tool: SERVER/TOOL, or its model-facing name; with --stdio or --url just TOOL, or NAME/TOOL to name the
     /// server.
     #[arg(value_name = "[SERVER/]TOOL")]
-    pub(crate) tool: ItemName,
+    pub tool: ItemName,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// Options for the output of a result.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Output {
+pub struct Output {
     /// Save images, audio and other data in this folder, under generated names.
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
-    pub(crate) save: Option<PathBuf>,
+    pub save: Option<PathBuf>,
     /// Write the text to this new file, or the image if the file extension asks for one.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
-    pub(crate) output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
     /// Print raw text, including control characters. Not at a terminal.
     #[arg(long, conflicts_with_all = ["json", "output"])]
-    pub(crate) raw: bool,
+    pub raw: bool,
     /// Mask the server's secrets in the result, which is otherwise printed as sent.
     #[arg(long)]
-    pub(crate) mask: bool,
+    pub mask: bool,
 }
 
 /// `switchboard logs`.
@@ -138,38 +148,40 @@ pub(crate) struct Output {
     mut_arg("level", |arg| arg.long("as-level").hide(true)),
     mut_arg("log_level", |arg| arg.hide(true))
 )]
-pub(crate) struct Logs {
+pub struct Logs {
     /// Server; all configured servers if omitted. With --stdio or --url, any name.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
     /// Show log messages at or above this level: debug, info, notice, warning, error, critical, alert or
     /// emergency. By default servers choose, and those of 2026-07-28 log nothing. Lines on stderr are always
     /// shown.
     #[arg(long = "level", id = "log-level", value_name = "LEVEL", value_parser = level)]
-    pub(crate) level: Option<LogLevel>,
+    pub level: Option<LogLevel>,
     /// Stop after this time, such as 30s or 2m; Ctrl-C stops it otherwise.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
-    pub(crate) time: Option<Duration>,
+    pub time: Option<Duration>,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard watch`.
 #[derive(Debug, Args)]
-pub(crate) struct Watch {
+pub struct Watch {
     /// Server and resource: SERVER URI; with --stdio or --url just URI.
     #[arg(value_names = ["SERVER", "URI"], num_args = 1..=2, required = true)]
-    pub(crate) resource: Vec<String>,
+    pub resource: Vec<String>,
     /// Read and print the resource after each change.
     #[arg(long)]
-    pub(crate) read: bool,
+    pub read: bool,
     /// Mask the server's secrets in the content.
     #[arg(long, requires = "read")]
-    pub(crate) mask: bool,
+    pub mask: bool,
     /// Stop after this time, such as 30s or 2m; Ctrl-C stops it otherwise.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
-    pub(crate) time: Option<Duration>,
+    pub time: Option<Duration>,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard doctor`.
@@ -177,16 +189,18 @@ pub(crate) struct Watch {
 #[command(after_help = "\
 Starts, lists and pings every server once. Project servers are started only if they are approved, and
 disabled servers not at all. The exit code is that of the worst problem, or 0 if everything works.")]
-pub(crate) struct Doctor {
+pub struct Doctor {
     /// Server; all configured servers if omitted. With --stdio or --url, any name.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard repl`.
 #[derive(Debug, Args)]
-pub(crate) struct Repl {
+pub struct Repl {
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }

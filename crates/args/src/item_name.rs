@@ -8,7 +8,7 @@ use std::str::FromStr;
 ///
 /// With `--stdio` or `--url`, the whole text may be the tool's own name, including the slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ItemName {
+pub enum ItemName {
     /// `SERVER/NAME`; either part may be empty.
     Qualified {
         /// The part before the first slash.
@@ -22,7 +22,7 @@ pub(crate) enum ItemName {
 
 impl ItemName {
     /// Returns the server, if the name has one.
-    pub(crate) fn server(&self) -> Option<&str> {
+    pub fn server(&self) -> Option<&str> {
         match self {
             Self::Qualified { server, .. } => Some(server),
             Self::Bare(_) => None,
@@ -30,7 +30,7 @@ impl ItemName {
     }
 
     /// Returns the name without its server.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Qualified { name, .. } | Self::Bare(name) => name,
         }

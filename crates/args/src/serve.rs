@@ -26,34 +26,34 @@ Examples:
   switchboard serve --http 127.0.0.1:8808 --as planner
   claude mcp add switchboard -- switchboard serve --profile work"
 )]
-pub(crate) struct Serve {
+pub struct Serve {
     /// Serve over HTTP at this address: PORT or IP:PORT; port 0 picks a free one.
     #[arg(long, value_name = "ADDR", value_parser = address)]
-    pub(crate) http: Option<SocketAddr>,
+    pub http: Option<SocketAddr>,
     /// Serve over HTTP on this Unix socket, for programs of the same user.
     #[arg(long, value_name = "PATH")]
-    pub(crate) unix: Option<PathBuf>,
+    pub unix: Option<PathBuf>,
     /// Offer this profile of your own config file. Over HTTP each profile has a path: /mcp/p/NAME.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["listening", "server"])]
-    pub(crate) profile: Option<String>,
+    pub profile: Option<String>,
     /// Offer this server alone, with its names unchanged. Over HTTP each server has a path: /mcp/s/NAME.
     #[arg(long, value_name = "NAME", conflicts_with = "listening")]
-    pub(crate) server: Option<ServerName>,
+    pub server: Option<ServerName>,
     /// The agent that clients act as. Without it they are `gateway`.
     #[arg(long = "as", value_name = "AGENT")]
-    pub(crate) agent: Option<CallerId>,
+    pub agent: Option<CallerId>,
     /// Longest name of a tool or prompt, 24 to 128. Clients add a prefix of their own to it.
     #[arg(long, value_name = "N", default_value_t = 46)]
-    pub(crate) name_length: usize,
+    pub name_length: usize,
     /// Time that the first list waits for servers that were never seen: 5s over stdio, 250ms over HTTP.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub(crate) first_list: Option<Duration>,
+    pub first_list: Option<Duration>,
     /// Serve without a token, on loopback only.
     #[arg(long, requires = "http", conflicts_with = "token_file")]
-    pub(crate) no_auth: bool,
+    pub no_auth: bool,
     /// File of the token, made if it does not exist. Without it the file is in the state folder.
     #[arg(long, value_name = "FILE", requires = "http")]
-    pub(crate) token_file: Option<PathBuf>,
+    pub token_file: Option<PathBuf>,
     /// Also accept tokens of the issuer that this file describes, as JSON.
     #[arg(
         long,
@@ -61,49 +61,49 @@ pub(crate) struct Serve {
         requires = "http",
         conflicts_with = "no_auth"
     )]
-    pub(crate) oauth: Option<PathBuf>,
+    pub oauth: Option<PathBuf>,
     /// Also accept this `Host`.
     #[arg(long, value_name = "HOST", requires = "http")]
-    pub(crate) allow_host: Vec<String>,
+    pub allow_host: Vec<String>,
     /// Also accept requests of web pages of this origin.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
-    pub(crate) allow_origin: Vec<String>,
+    pub allow_origin: Vec<String>,
     /// URL that clients reach the gateway by.
     #[arg(long, value_name = "URL", requires = "http")]
-    pub(crate) public_url: Option<String>,
+    pub public_url: Option<String>,
     /// Certificate chain for TLS, as PEM.
     #[arg(long, value_name = "FILE", requires_all = ["http", "tls_key"])]
-    pub(crate) tls_cert: Option<PathBuf>,
+    pub tls_cert: Option<PathBuf>,
     /// Private key for TLS, as PEM.
     #[arg(long, value_name = "FILE", requires_all = ["http", "tls_cert"])]
-    pub(crate) tls_key: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
     /// A proxy in front ends TLS, so plain HTTP may be served off loopback.
     #[arg(long, requires = "http", conflicts_with_all = ["tls_cert", "no_auth"])]
-    pub(crate) behind_proxy: bool,
+    pub behind_proxy: bool,
     /// Also serve the HTTP+SSE transport of 2024-11-05, at /sse.
     #[arg(long, requires = "listening")]
-    pub(crate) legacy_sse: bool,
+    pub legacy_sse: bool,
     /// Do not watch config files and approvals. SIGHUP has them read again.
     #[arg(long)]
-    pub(crate) no_watch: bool,
+    pub no_watch: bool,
     /// Use only this config file.
     #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
     /// Approve the server with this fingerprint, for this run only.
     #[arg(long, value_name = "sha256:HASH")]
-    pub(crate) trust: Vec<Fingerprint>,
+    pub trust: Vec<Fingerprint>,
     /// Maximum time for each operation of a server, such as 30s, 500ms, 2m or 1h.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub(crate) timeout: Option<Duration>,
+    pub timeout: Option<Duration>,
     /// Append events to this file, one line of JSON each.
     #[arg(long, value_name = "FILE")]
-    pub(crate) events: Option<PathBuf>,
+    pub events: Option<PathBuf>,
     /// Print only errors.
     #[arg(short, long)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Print more details about failures.
     #[arg(short, long)]
-    pub(crate) verbose: bool,
+    pub verbose: bool,
 }
 
 /// Parses the address of `--http`: a port on loopback, or an address with a port.

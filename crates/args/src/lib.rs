@@ -1,44 +1,56 @@
-//! The command line: [`Cli`] and its commands.
+//! The command line of the program `switchboard`: what may be typed, and what it means.
+//!
+//! [`Cli`] is the parser with its commands and options; [`slips`] corrects everyday mistakes before and
+//! proposes commands after it; [`values`] reads arguments of tools. Nothing here runs a command, connects to a
+//! server or prints. Of the outside it reads only what a value names, which is a file or stdin, and for
+//! [`slips::with_name`] the words that the program was started with.
 //!
 //! The options that all commands with servers share are in `connection`; those of each command are grouped by
-//! topic: `servers` for commands that use servers, `serve`, `token` and `install` for the gateway, `files` for config files and approvals, `login` for logins,
-//! `policy` for agents and pinned definitions, `program` for this program itself.
+//! topic: `servers` for commands that use servers, `serve`, `token` and `install` for the gateway, `daemon` for
+//! servers between commands, `files` for config files and approvals, `login` for logins, `policy` for agents
+//! and pinned definitions, `program` for the program itself.
 
 mod connection;
 mod daemon;
+mod duration;
 mod files;
 mod install;
+mod item_name;
 mod login;
 mod policy;
 mod program;
 mod serve;
 mod servers;
+pub mod slips;
 mod token;
+pub mod values;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use connection::{Acting, Connection, Remote, Transport};
-pub(crate) use daemon::{DaemonState, Up};
-pub(crate) use files::{
+pub use connection::{Acting, Connection, Given, Remote, Transport};
+pub use daemon::{DaemonState, Up};
+pub use files::{
     Add, ConfigCheck, ConfigPath, ConfigShow, ConfigVerb, Configs, Edit, Export, Import, Scope,
     Target, Trust, TrustApprove, TrustList, TrustRevoke, TrustShow, TrustVerb,
 };
-pub(crate) use install::{Install, Reach};
-pub(crate) use login::{Auth, AuthStatus, AuthVerb, Login, Logout};
-pub(crate) use policy::{
-    Lock, Pins, PinsApprove, PinsVerb, Policy, PolicyRevoke, PolicyVerb, Verify, Why,
+pub use install::{Install, Reach};
+pub use item_name::ItemName;
+pub use login::{Auth, AuthStatus, AuthVerb, Login, Logout};
+pub use policy::{
+    Lock, Pins, PinsApprove, PinsList, PinsRevoke, PinsVerb, Policy, PolicyList, PolicyRevoke,
+    PolicyVerb, Verify, Why,
 };
-pub(crate) use program::{
-    Completions, Era, HeaderTools, HttpAnswers, HttpTransport, Leftovers, Man, TestServer,
+pub use program::{
+    Completions, Era, HeaderTools, HttpAnswers, HttpTransport, Leftovers, Man, Shell, TestServer,
 };
-pub(crate) use serve::Serve;
-pub(crate) use servers::{
+pub use serve::Serve;
+pub use servers::{
     Call, Context, Doctor, List, Logs, Output, Prompt, Read, Repl, ShowTool, Tools, Watch,
 };
-pub(crate) use token::{TokenAdd, TokenArgs, TokenVerb};
+pub use token::{TokenAdd, TokenArgs, TokenList, TokenName, TokenVerb};
 
 /// Commands for a first try.
-pub(crate) const EXAMPLES: &str = "\
+pub const EXAMPLES: &str = "\
 Examples:
   switchboard tools demo
   switchboard call demo/echo message=hello
@@ -56,14 +68,15 @@ const VERSION: &str = concat!(
 /// List and call the tools of Model Context Protocol (MCP) servers, and find out why one does not start.
 #[derive(Debug, Parser)]
 #[command(name = "switchboard", version, long_version = VERSION, after_help = EXAMPLES)]
-pub(crate) struct Cli {
+pub struct Cli {
+    /// The command; none opens the prompt or explains itself.
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub command: Option<Command>,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub enum Command {
     /// Show servers and their status.
     #[command(aliases = ["list", "ls", "get"])]
     Servers(List),

@@ -18,22 +18,22 @@ Examples:
   switchboard up --idle 1h
   switchboard status
   switchboard down")]
-pub(crate) struct Up {
+pub struct Up {
     /// Stay in the foreground until a signal, as a service manager wants it.
     #[arg(long)]
-    pub(crate) foreground: bool,
+    pub foreground: bool,
     /// End a server that no command has used for this long.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
-    pub(crate) idle: Duration,
+    pub idle: Duration,
     /// Leave the session of the terminal, and say on stdout when it runs: how `up` starts the daemon.
     #[arg(long, hide = true, requires = "foreground")]
-    pub(crate) detached: bool,
+    pub detached: bool,
 }
 
 /// `switchboard status`.
 #[derive(Debug, Args)]
-pub(crate) struct DaemonState {
+pub struct DaemonState {
     /// Print JSON: the state on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }

@@ -10,14 +10,15 @@ use super::{Connection, List};
 
 /// `switchboard policy`.
 #[derive(Debug, Args)]
-pub(crate) struct Policy {
+pub struct Policy {
+    /// The subcommand.
     #[command(subcommand)]
-    pub(crate) verb: PolicyVerb,
+    pub verb: PolicyVerb,
 }
 
 /// The subcommands of `policy`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum PolicyVerb {
+pub enum PolicyVerb {
     /// Show whether an agent may use an item, and why. Starts no server.
     Why(Why),
     /// List permanent approvals for agents.
@@ -28,58 +29,59 @@ pub(crate) enum PolicyVerb {
 
 /// `switchboard policy why`.
 #[derive(Debug, Args)]
-pub(crate) struct Why {
+pub struct Why {
     /// The agent.
-    pub(crate) agent: CallerId,
+    pub agent: CallerId,
     /// Item: SERVER/TOOL, SERVER/resource/URI or SERVER/prompt/NAME.
     #[arg(value_name = "SERVER/TOOL")]
-    pub(crate) target: String,
+    pub target: String,
     /// Assume this level of the agent: yolo, trusted or sandboxed.
     #[arg(long, value_name = "LEVEL")]
-    pub(crate) level: Option<Level>,
+    pub level: Option<Level>,
     /// Read only this config file.
     #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
     /// Print JSON: the decision on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// `switchboard policy list`.
 #[derive(Debug, Args)]
-pub(crate) struct PolicyList {
+pub struct PolicyList {
     /// Print JSON: the list on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// `switchboard policy revoke`.
 #[derive(Debug, Args)]
-pub(crate) struct PolicyRevoke {
+pub struct PolicyRevoke {
     /// Revoke approvals for this agent.
     #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<CallerId>,
+    pub agent: Option<CallerId>,
     /// Revoke approvals for servers of this name.
     #[arg(long, value_name = "SERVER")]
-    pub(crate) server: Option<ServerName>,
+    pub server: Option<ServerName>,
     /// Revoke all approvals.
     #[arg(long, conflicts_with_all = ["agent", "server"])]
-    pub(crate) all: bool,
+    pub all: bool,
     /// Print JSON: the revoked approvals on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// `switchboard pins`.
 #[derive(Debug, Args)]
-pub(crate) struct Pins {
+pub struct Pins {
+    /// The subcommand.
     #[command(subcommand)]
-    pub(crate) verb: PinsVerb,
+    pub verb: PinsVerb,
 }
 
 /// The subcommands of `pins`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum PinsVerb {
+pub enum PinsVerb {
     /// List servers with approved definitions. Starts no server.
     List(PinsList),
     /// Connect and show differences from the approved definitions.
@@ -95,50 +97,53 @@ pub(crate) enum PinsVerb {
 
 /// `switchboard pins list`.
 #[derive(Debug, Args)]
-pub(crate) struct PinsList {
+pub struct PinsList {
     /// Print JSON: the list on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// `switchboard pins revoke`.
 #[derive(Debug, Args)]
-pub(crate) struct PinsRevoke {
+pub struct PinsRevoke {
     /// Name of the server; it may be removed from the config already.
-    pub(crate) server: ServerName,
+    pub server: ServerName,
     /// Print JSON: the forgotten definitions on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// `switchboard pins approve`.
 #[derive(Debug, Args)]
-pub(crate) struct PinsApprove {
+pub struct PinsApprove {
     /// Name of the server.
-    pub(crate) server: String,
+    pub server: String,
     /// Approve only these tools, prompts or templates.
     #[arg(value_name = "TOOL")]
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
     /// Don't ask.
     #[arg(long)]
-    pub(crate) yes: bool,
+    pub yes: bool,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard lock`.
 #[derive(Debug, Args)]
-pub(crate) struct Lock {
+pub struct Lock {
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }
 
 /// `switchboard verify`.
 #[derive(Debug, Args)]
-pub(crate) struct Verify {
+pub struct Verify {
     /// Also fail if a server cannot be reached or has an unpinned package.
     #[arg(long)]
-    pub(crate) locked: bool,
+    pub locked: bool,
+    /// The server, the caller, the answers and the output.
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    pub connection: Connection,
 }

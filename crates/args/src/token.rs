@@ -5,14 +5,15 @@ use switchboard::policy::Level;
 
 /// `switchboard token`.
 #[derive(Debug, Args)]
-pub(crate) struct TokenArgs {
+pub struct TokenArgs {
+    /// The subcommand.
     #[command(subcommand)]
-    pub(crate) verb: TokenVerb,
+    pub verb: TokenVerb,
 }
 
 /// The subcommands of `token`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum TokenVerb {
+pub enum TokenVerb {
     /// Make a token and print it, this once.
     Add(TokenAdd),
     /// List tokens. Their texts are not kept.
@@ -33,39 +34,39 @@ agent may do, and never grant anything.
 Examples:
   switchboard token add laptop
   switchboard token add ci --grants 'mcp:github:get_*' --level yolo --expires 30d")]
-pub(crate) struct TokenAdd {
+pub struct TokenAdd {
     /// Name of the token and of its agent: letters, digits, `-`, `_` and `.`.
     #[arg(value_name = "NAME")]
-    pub(crate) name: String,
+    pub name: String,
     /// Allow only this, such as mcp:SERVER:TOOL; can be given more than once.
     #[arg(long, value_name = "GRANT")]
-    pub(crate) grants: Vec<String>,
+    pub grants: Vec<String>,
     /// Highest level of the agent: yolo, trusted or sandboxed.
     #[arg(long, value_name = "LEVEL")]
-    pub(crate) level: Option<Level>,
+    pub level: Option<Level>,
     /// End of the token: an age such as 12h, 30d or 8w, or a date such as 2027-01-31.
     #[arg(long, value_name = "TIME")]
-    pub(crate) expires: Option<String>,
+    pub expires: Option<String>,
     /// Print JSON: the token on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// `switchboard token list`.
 #[derive(Debug, Args)]
-pub(crate) struct TokenList {
+pub struct TokenList {
     /// Print JSON: the list on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// `switchboard token revoke` and `switchboard token rotate`.
 #[derive(Debug, Args)]
-pub(crate) struct TokenName {
+pub struct TokenName {
     /// Name of the token.
     #[arg(value_name = "NAME")]
-    pub(crate) name: String,
+    pub name: String,
     /// Print JSON: the result on stdout, an error on stderr.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
