@@ -187,9 +187,10 @@ impl Installer {
                 // Our file before the client's: a server may be in both for a moment, but never in none.
                 let done = write_own().and_then(|()| {
                     write(client, plan.text.as_deref(), &[]).inspect_err(|_| {
-                        if let Some(own) = own {
+                        if let (Some(_), Some(own), Some(file)) = (&plan.own, own, &files.own) {
                             // The error of the write is the one to report.
-                            let _ = write(own, own.text(), &[]);
+                            let _ = own.restore();
+                            RealFile::remove_folders(&file.missing);
                         }
                     })
                 });
