@@ -56,7 +56,7 @@ pub use {
     device::{DeviceLogin, DeviceRequest},
     fetch::{
         AuthBody, AuthFetch, AuthFetchError, AuthFetching, AuthRequest, AuthResponse,
-        fetch_published,
+        PublishedDocument, fetch_published,
     },
     jose::SigningKey,
     login::{AuthorizationRequest, Force, Login, LoginOptions},

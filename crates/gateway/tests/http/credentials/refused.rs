@@ -128,6 +128,10 @@ fn misused(issuer: &Issuer) -> Vec<Case> {
             json!({"aud": format!("{RESOURCE}/s/demo")}),
         ),
         changed(
+            "another service of the same host",
+            json!({"aud": "http://localhost"}),
+        ),
+        changed(
             "an audience in other letters",
             json!({"aud": RESOURCE.to_uppercase()}),
         ),
