@@ -17,7 +17,7 @@ use switchboard::config::{Config, Entry, ProfileSection};
 use switchboard::host::{HostBuilder, KeptDefinitions};
 use switchboard::policy::{AgentPolicy, Level};
 use switchboard::spec::ServerName;
-use switchboard::transport::{Environment, HttpAuthFetch};
+use switchboard::transport::Environment;
 use switchboard_gateway::caller::DEFAULT_AGENT;
 use switchboard_gateway::http::{
     HttpAuth, HttpListener, HttpOptions, HttpService, LiveTokens, NamedTokens, OAuth, OAuthOptions,
@@ -471,7 +471,7 @@ impl Serving<'_> {
         if let Some(file) = &self.args.oauth {
             let url = public_url(self.args)?;
             let options = OAuthOptions::read(file, &url).map_err(configuration)?;
-            let fetch = Arc::new(HttpAuthFetch::new());
+            let fetch = self.hosting.host.auth_fetch()?;
             // Last: its refusal tells clients where they get a token.
             all.push(HttpAuth::OAuth(
                 OAuth::new(options, fetch).map_err(configuration)?,

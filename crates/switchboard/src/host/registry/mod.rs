@@ -42,7 +42,7 @@ pub(super) use transport_for::transport;
 use super::member::{Member, MemberUse, Ready, Source};
 use super::{Options, SHOWN_NAMES, logs};
 #[cfg(feature = "auth")]
-use crate::auth::Authorizer;
+use crate::auth::{AuthFetch, Authorizer};
 use crate::error::{Error, HostError};
 use crate::events::{Event, EventSender};
 use crate::limits::pause;
@@ -295,6 +295,20 @@ impl Registry {
         let ready = self.admit(member).await?;
         let authorizer = ready.authorizer.clone();
         authorizer.ok_or_else(|| logins::no_login(member, &ready.identity))
+    }
+
+    /// Makes requests to issuers.
+    ///
+    /// # Errors
+    /// Fails if nothing at a URL may be reached.
+    #[cfg(feature = "auth")]
+    pub(super) fn auth_fetch(&self) -> Result<Arc<dyn AuthFetch>, Error> {
+        let options = self.options();
+        #[cfg(feature = "config")]
+        if let Some(problem) = &options.no_network {
+            return Err(HostError::Problem(problem.clone()).into());
+        }
+        Ok(logins::fetch_with(&options))
     }
 
     /// Returns the question that the person has to answer before a server is used, or `None` if it
