@@ -38,7 +38,7 @@ use crate::hosting::{ConfigFiles, HostSource, Hosting, Opened, Selector};
 use crate::journal::Journal;
 use crate::lifecycle::{Notifies, run_until_drained};
 use crate::problems;
-use crate::reloading::{FileNews, Reloading, describe};
+use crate::reloading::{FileNews, Reloading, changes, describe};
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
@@ -290,9 +290,12 @@ impl Serving<'_> {
                 warnings.iter().for_each(|warning| screen.warn(warning));
                 self.say(&describe(&done, |_| true));
             }
-            FileNews::Refused(problems) => {
+            FileNews::Refused { problems, done } => {
                 for problem in &problems {
                     screen.fail(&problems::report(problem));
+                }
+                if let Some(changes) = changes(&done, |_| true) {
+                    self.say(&changes);
                 }
                 self.say("the servers stay as they are until the file can be read");
             }

@@ -22,6 +22,8 @@ mod tests;
 mod transport_for;
 
 use std::collections::BTreeMap;
+#[cfg(feature = "config")]
+use std::sync::Weak;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -85,6 +87,9 @@ pub(super) struct Registry {
     )]
     asking: Arc<Turn<()>>,
     on_connected: OnConnected,
+    /// Servers that have left and still have calls in flight.
+    #[cfg(feature = "config")]
+    leaving: Mutex<Vec<Weak<Member>>>,
     /// One permit for each connection of a single client.
     client_permits: Arc<Semaphore>,
     /// Cancelled when nothing is to be connected to any more.
@@ -107,6 +112,8 @@ impl Registry {
             members: RwLock::new(members),
             events,
             cleanups: Arc::default(),
+            #[cfg(feature = "config")]
+            leaving: Mutex::default(),
             asking,
             on_connected,
             closing: CancellationToken::new(),
@@ -242,6 +249,11 @@ impl Registry {
     #[cfg(feature = "config")]
     pub(super) fn drain_in_background(&self, member: &Arc<Member>) {
         let member = Arc::clone(member);
+        {
+            let mut leaving = lock(&self.leaving);
+            leaving.retain(|known| known.strong_count() > 0);
+            leaving.push(Arc::downgrade(&member));
+        }
         let (closing, most) = (self.closing.clone(), self.options().host_limits.drain);
         drop(self.tasks.spawn(async move {
             tokio::select! {
@@ -256,6 +268,13 @@ impl Registry {
             }
             member.sharing.end_own().await;
         }));
+    }
+
+    /// The servers that have left, and whose calls in flight have not ended yet.
+    #[cfg(feature = "config")]
+    pub(super) fn leaving(&self) -> Vec<Arc<Member>> {
+        let leaving = lock(&self.leaving);
+        leaving.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Connects to a server, or returns its live session if there is one already.
