@@ -42,6 +42,11 @@ fn bounded(name: &str, grants: &[&str]) -> NewToken {
     new
 }
 
+/// A token for everything of the one server.
+fn granted(name: &str) -> NewToken {
+    bounded(name, &["mcp:demo:*"])
+}
+
 async fn tools(front: &Front, token: &str) -> Vec<String> {
     let list = front
         .ask(&with(Ask::modern("tools/list", json!({})), token))
@@ -59,13 +64,34 @@ async fn a_token_that_is_added_while_the_gateway_serves_counts_at_once() {
     assert_eq!(front.ask(&Ask::modern_echo("own")).await.text(), "own");
     let stranger = with(Ask::modern_echo("x"), "0123456789abcdef0123");
     assert_eq!(front.ask(&stranger).await.status, 401);
-    let laptop = tokens.add(NewToken::new("laptop")).unwrap();
+    let laptop = tokens.add(granted("laptop")).unwrap();
     within("the token to count", async {
         let echo = with(Ask::modern_echo("x"), &laptop);
         while front.ask(&echo).await.status == 401 {}
     })
     .await;
     assert!(tools(&front, &laptop).await.len() > 1);
+}
+
+#[tokio::test]
+async fn a_token_without_grants_may_use_what_the_policy_says_of_its_agent() {
+    let Named { front, tokens, .. } = named().await;
+    let laptop = tokens.add(NewToken::new("laptop")).unwrap();
+    let mut high = NewToken::new("high");
+    high.level = Some(Level::Yolo);
+    let high = tokens.add(high).unwrap();
+    let before = front.record.len();
+    for token in [&laptop, &high] {
+        assert_eq!(tools(&front, token).await, [""; 0]);
+        let refused = front.ask(&with(Ask::modern_echo("x"), token)).await;
+        assert_eq!(refused.code(), -32602, "{refused:?}");
+    }
+    assert_eq!(front.record.len(), before, "nothing reached a server");
+    let id = CallerId::parse("laptop").unwrap();
+    let policy = Policy::none().agent(id, AgentPolicy::everything(Level::Yolo));
+    front.host.set_policy(policy);
+    assert!(tools(&front, &laptop).await.len() > 1);
+    assert_eq!(tools(&front, &high).await, [""; 0]);
 }
 
 #[tokio::test]
@@ -97,8 +123,8 @@ async fn a_token_narrows_what_its_agent_may_use() {
 async fn a_token_that_is_revoked_or_rotated_ends_its_session_and_streams() {
     for is_rotated in [false, true] {
         let Named { front, tokens, .. } = named().await;
-        let laptop = tokens.add(NewToken::new("laptop")).unwrap();
-        let other = tokens.add(NewToken::new("other")).unwrap();
+        let laptop = tokens.add(granted("laptop")).unwrap();
+        let other = tokens.add(granted("other")).unwrap();
         let opened = front
             .ask(&with(Ask::initialize("2025-11-25"), &laptop))
             .await;
@@ -148,7 +174,7 @@ async fn a_token_that_is_revoked_or_rotated_ends_its_session_and_streams() {
 #[tokio::test]
 async fn a_token_that_expires_ends_its_session() {
     let Named { front, tokens, .. } = named().await;
-    let mut brief = NewToken::new("brief");
+    let mut brief = granted("brief");
     // Whole seconds are kept.
     brief.expires = Some(SystemTime::now() + Duration::from_secs(2));
     let brief = tokens.add(brief).unwrap();
@@ -164,7 +190,7 @@ async fn a_token_that_expires_ends_its_session() {
 #[tokio::test]
 async fn no_token_counts_while_their_file_cannot_be_read() {
     let Named { front, tokens, .. } = named().await;
-    let laptop = tokens.add(NewToken::new("laptop")).unwrap();
+    let laptop = tokens.add(granted("laptop")).unwrap();
     let echo = with(Ask::modern_echo("x"), &laptop);
     assert_eq!(front.ask(&echo).await.text(), "x");
     let good = std::fs::read(tokens.path()).unwrap();

@@ -123,7 +123,8 @@ impl OAuth {
         Bytes::from(metadata.to_string())
     }
 
-    /// Names the client that comes with a token, which acts as `usual` unless the policy names its agent.
+    /// Names the client that comes with a token; see [`CredentialBounds`](crate::caller::CredentialBounds) for
+    /// `usual`.
     pub(in crate::http) async fn identify(
         &self,
         text: Option<&[u8]>,
@@ -243,7 +244,8 @@ impl OAuth {
             all.remove(digest);
             return None;
         }
-        let is_same = known.identity.caller().stand_in() == Some(usual);
+        let stand_in = known.identity.caller().stand_in();
+        let is_same = stand_in.is_none_or(|stand_in| stand_in == usual);
         is_same.then(|| known.identity.clone())
     }
 

@@ -81,7 +81,7 @@ impl LiveTokens {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client that comes with a token, which acts as `usual` unless the policy names it.
+    /// The client that comes with a token; see [`CredentialBounds`](crate::caller::CredentialBounds) for `usual`.
     pub(in crate::http) fn find(
         self: &Arc<Self>,
         text: &[u8],
