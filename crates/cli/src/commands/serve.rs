@@ -17,6 +17,7 @@ use switchboard::config::{Config, Entry, ProfileSection};
 use switchboard::host::{HostBuilder, KeptDefinitions};
 use switchboard::policy::{AgentPolicy, Level};
 use switchboard::spec::ServerName;
+use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 use switchboard_gateway::caller::DEFAULT_AGENT;
 use switchboard_gateway::http::{
@@ -43,6 +44,7 @@ use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
 use crate::state;
+use crate::style::Style;
 
 /// Serves until the client is gone, or until a signal.
 pub(crate) fn run(args: &Serve) -> Exit {
@@ -464,7 +466,14 @@ impl Serving<'_> {
     fn with_others(&self, own: HttpAuth) -> Result<HttpAuth, Failure> {
         let mut all = vec![own];
         if let Some(folder) = state::gateway_tokens(&self.hosting.environment) {
-            let named = LiveTokens::new(NamedTokens::at(folder));
+            let is_silent = self.hosting.screen.is_quiet();
+            let named = LiveTokens::with_listener(NamedTokens::at(folder), move |why| {
+                if !is_silent {
+                    let label = Style::of_stderr().warning("warning:");
+                    let why = sanitise_line(why);
+                    talk(&format!("{label} no named token counts: {why}\n"));
+                }
+            });
             // A person who has made tokens learns now that none of them counts.
             named
                 .check()
@@ -551,7 +560,7 @@ impl Serving<'_> {
     /// Tells the person something, unless they want errors alone.
     fn say(&self, text: &str) {
         if !self.hosting.screen.is_quiet() {
-            let lines = text.lines().map(switchboard::text::sanitise_line);
+            let lines = text.lines().map(sanitise_line);
             let lines: Vec<_> = lines.collect();
             talk(&format!("switchboard: {}\n", lines.join("\n")));
         }

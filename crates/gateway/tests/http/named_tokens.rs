@@ -1,5 +1,6 @@
 //! Named tokens: what they may use, and that changes count while clients are connected.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
@@ -11,6 +12,8 @@ use crate::support::{Ask, Front, TOKEN, front_with, until, within};
 struct Named {
     front: Front,
     tokens: NamedTokens,
+    /// The reasons why no token counts.
+    told: Arc<Mutex<Vec<String>>>,
     _folder: tempfile::TempDir,
 }
 
@@ -18,7 +21,11 @@ struct Named {
 async fn named() -> Named {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("state");
-    let live = LiveTokens::new(NamedTokens::at(&place));
+    let told = Arc::<Mutex<Vec<String>>>::default();
+    let telling = Arc::clone(&told);
+    let live = LiveTokens::with_listener(NamedTokens::at(&place), move |why| {
+        telling.lock().unwrap().push(why.to_owned());
+    });
     let front = front_with(|http, gateway| {
         let own = HttpAuth::Token(Token::new(TOKEN).unwrap());
         http.auth = HttpAuth::Any(vec![own, HttpAuth::Named(live)]);
@@ -28,6 +35,7 @@ async fn named() -> Named {
     Named {
         front,
         tokens: NamedTokens::at(place),
+        told,
         _folder: folder,
     }
 }
@@ -189,7 +197,12 @@ async fn a_token_that_expires_ends_its_session() {
 
 #[tokio::test]
 async fn no_token_counts_while_their_file_cannot_be_read() {
-    let Named { front, tokens, .. } = named().await;
+    let Named {
+        front,
+        tokens,
+        told,
+        _folder,
+    } = named().await;
     let laptop = tokens.add(granted("laptop")).unwrap();
     let echo = with(Ask::modern_echo("x"), &laptop);
     assert_eq!(front.ask(&echo).await.text(), "x");
@@ -200,6 +213,10 @@ async fn no_token_counts_while_their_file_cannot_be_read() {
     })
     .await;
     assert_eq!(front.ask(&Ask::modern_echo("own")).await.text(), "own");
+    // The operator learns it. (The file may be seen before it is written whole.)
+    let reasons = told.lock().unwrap().clone();
+    let is_named = reasons.iter().all(|why| why.contains("tokens.json"));
+    assert!(is_named && (1..=2).contains(&reasons.len()), "{reasons:?}");
     std::fs::write(tokens.path(), good).unwrap();
     within("the token to count again", async {
         while front.ask(&echo).await.status == 401 {}

@@ -28,7 +28,11 @@ pub struct LiveTokens {
     store: NamedTokens,
     state: Mutex<State>,
     is_watched: AtomicBool,
+    on_problem: Box<OnProblem>,
 }
+
+/// Is called with the reason that no token counts any more.
+type OnProblem = dyn Fn(&str) + Send + Sync;
 
 #[derive(Default)]
 struct State {
@@ -57,10 +61,20 @@ struct Stamp {
 impl LiveTokens {
     /// The tokens of a store. Nothing is read until a token is used.
     pub fn new(store: NamedTokens) -> Arc<Self> {
+        Self::with_listener(store, |_| ())
+    }
+
+    /// The same, and calls `on_problem` with the reason whenever the file cannot be used any more, so that no token
+    /// counts.
+    pub fn with_listener(
+        store: NamedTokens,
+        on_problem: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Arc<Self> {
         Arc::new(Self {
             store,
             state: Mutex::default(),
             is_watched: AtomicBool::new(false),
+            on_problem: Box::new(on_problem),
         })
     }
 
@@ -70,11 +84,6 @@ impl LiveTokens {
     /// Fails if it cannot be read, or if another user could have written it.
     pub fn check(&self) -> Result<(), NamedTokenError> {
         self.store.list().map(drop)
-    }
-
-    /// The reason that no token counts at present, if the file cannot be used.
-    pub fn problem(&self) -> Option<String> {
-        self.state().problem.clone()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -133,7 +142,11 @@ impl LiveTokens {
             // Nothing counts that cannot be read: a token in it may have been revoked.
             Err(error) => {
                 state.replace(Vec::new());
-                state.problem = Some(error.to_string());
+                let why = error.to_string();
+                if state.problem.as_ref() != Some(&why) {
+                    (self.on_problem)(&why);
+                }
+                state.problem = Some(why);
             }
         }
         // Of before the reading: what changed meanwhile is read at the next look.
