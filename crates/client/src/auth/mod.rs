@@ -61,6 +61,7 @@ pub use {
     jose::SigningKey,
     login::{AuthorizationRequest, Force, Login, LoginOptions},
     logout::{Logout, logout_all},
+    metadata::issuer_metadata_urls,
     observe::ObserveLogins,
     settings::{
         Assertion, DpopSetting, Enterprise, Grant, NamedBy, OAuthSettings, ResourceSetting,

@@ -4,7 +4,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde::Deserialize;
-use switchboard::auth::{AuthFetch, PublishedDocument, Purpose, fetch_published};
+use switchboard::auth::{
+    AuthFetch, PublishedDocument, Purpose, fetch_published, issuer_metadata_urls,
+};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -134,7 +136,8 @@ impl IssuerKeys {
 
     /// Finds the address of the keys in the issuer's metadata (RFC 8414, OpenID Connect Discovery).
     async fn discover(&self) -> Option<String> {
-        for address in metadata_addresses(&self.issuer) {
+        let addresses = issuer_metadata_urls(&self.issuer, self.fetch.allowed());
+        for address in addresses.ok()? {
             let Some(text) = self.get(Purpose::IssuerMetadata, &address, None).await else {
                 continue;
             };
@@ -163,25 +166,6 @@ impl IssuerKeys {
         };
         fetch_published(&*self.fetch, document).await.ok()
     }
-}
-
-/// The addresses of an issuer's metadata, in the order in which they are tried.
-fn metadata_addresses(issuer: &str) -> Vec<String> {
-    let authority_at = issuer.find("://").map_or(0, |at| at.saturating_add(3));
-    let rest = issuer.get(authority_at..).unwrap_or_default();
-    let path_at = rest
-        .find('/')
-        .map_or(issuer.len(), |at| authority_at.saturating_add(at));
-    let (origin, path) = issuer.split_at_checked(path_at).unwrap_or((issuer, ""));
-    let path = path.trim_end_matches('/');
-    let mut addresses = vec![
-        format!("{origin}/.well-known/oauth-authorization-server{path}"),
-        format!("{origin}{path}/.well-known/openid-configuration"),
-    ];
-    if !path.is_empty() {
-        addresses.push(format!("{origin}/.well-known/openid-configuration{path}"));
-    }
-    addresses
 }
 
 #[cfg(test)]
@@ -313,24 +297,5 @@ mod tests {
         let token = token();
         let token = Unverified::parse(token.as_bytes()).unwrap();
         assert!(matches!(keys.find(&token).await, Ok(Some(_))));
-    }
-
-    #[test]
-    fn metadata_is_looked_for_where_both_standards_have_it() {
-        assert_eq!(
-            metadata_addresses("https://a.example"),
-            [
-                "https://a.example/.well-known/oauth-authorization-server",
-                "https://a.example/.well-known/openid-configuration",
-            ]
-        );
-        assert_eq!(
-            metadata_addresses("https://a.example/t/one/"),
-            [
-                "https://a.example/.well-known/oauth-authorization-server/t/one",
-                "https://a.example/t/one/.well-known/openid-configuration",
-                "https://a.example/.well-known/openid-configuration/t/one",
-            ]
-        );
     }
 }
