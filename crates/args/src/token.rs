@@ -27,12 +27,12 @@ pub enum TokenVerb {
 /// `switchboard token add`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Clients of `switchboard serve --http 8808` that come with the token act as the agent of its name if your own
-config file has one, and as the agent of the gateway otherwise. --grants and --level narrow what that
-agent may do, and never grant anything.
+Clients of `switchboard serve --http 8808` that come with the token act as the agent of its name if `agents`
+of your own config file has one, and otherwise as the agent of the gateway within --grants. Without either
+they may use nothing. --grants and --level narrow what the agent may do.
 
 Examples:
-  switchboard token add laptop
+  switchboard token add laptop --grants 'mcp:*:*'
   switchboard token add ci --grants 'mcp:github:get_*' --level yolo --expires 30d")]
 pub struct TokenAdd {
     /// Name of the token and of its agent: letters, digits, `-`, `_` and `.`.

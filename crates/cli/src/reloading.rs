@@ -36,8 +36,12 @@ pub(crate) enum FileNews {
         /// Warnings about problems that were not there before.
         warnings: Vec<String>,
     },
-    /// These files cannot be read: everything stays as it was.
-    Refused(Vec<Problem>),
+    /// Some files cannot be read: the servers stay as they were described before.
+    Refused {
+        problems: Vec<Problem>,
+        /// The approvals that were given or revoked meanwhile.
+        done: Box<Reconciled>,
+    },
 }
 
 impl Reloading {
@@ -102,7 +106,10 @@ impl Reloading {
                         warnings,
                     };
                 }
-                Reload::Refused(problems) => return FileNews::Refused(problems),
+                Reload::Refused { problems, done } => {
+                    let done = Box::new(done);
+                    return FileNews::Refused { problems, done };
+                }
                 _ => {}
             }
         }
@@ -124,6 +131,13 @@ impl Reloading {
 
 /// Describes changes on a line, of the servers that a reader may know of.
 pub(crate) fn describe(done: &Reconciled, knows: impl Fn(&ServerName) -> bool) -> String {
+    let changes = changes(done, knows);
+    let changes = changes.unwrap_or_else(|| "the servers stay as they are".to_owned());
+    format!("the config was read again: {changes}")
+}
+
+/// Names what has changed, of the servers that a reader may know of; `None` if nothing has.
+pub(crate) fn changes(done: &Reconciled, knows: impl Fn(&ServerName) -> bool) -> Option<String> {
     let changes = [
         ("added", &done.added),
         ("changed", &done.changed),
@@ -137,8 +151,5 @@ pub(crate) fn describe(done: &Reconciled, knows: impl Fn(&ServerName) -> bool) -
         (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
     });
     let changes: Vec<String> = changes.collect();
-    if changes.is_empty() {
-        return "the config was read again: the servers stay as they are".to_owned();
-    }
-    format!("the config was read again: {}", changes.join("; "))
+    (!changes.is_empty()).then(|| changes.join("; "))
 }

@@ -36,6 +36,8 @@ pub use options::DaemonOptions;
 pub use place::Place;
 pub use status::{DaemonStatus, ServerStatus};
 #[cfg(unix)]
+pub use switchboard_process::keep_standard_streams_only;
+#[cfg(unix)]
 pub use unix::{Contact, Daemon, DaemonLauncher};
 #[cfg(not(unix))]
 pub use unsupported::{Contact, Daemon, DaemonLauncher};

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use switchboard::policy::Caller;
+#[cfg(feature = "http")]
+use switchboard::policy::{AgentPolicy, CallerId, Grants, Level};
 
 use crate::validity::Validity;
 
@@ -19,6 +21,36 @@ pub struct ClientIdentity {
     principal: Arc<str>,
     is_remote: bool,
     validity: Validity,
+}
+
+/// What a credential of its own says of the rights of its client.
+#[cfg(feature = "http")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CredentialBounds<'a> {
+    /// The only things that it may be used for.
+    pub(crate) grants: Option<&'a Grants>,
+    /// The highest level of its agent.
+    pub(crate) level: Option<Level>,
+}
+
+#[cfg(feature = "http")]
+impl CredentialBounds<'_> {
+    /// The caller that comes with the credential.
+    ///
+    /// Its rights have to be said by the person: for its agent, or by the grants of the credential, within which
+    /// it acts as `usual` while the policy says nothing of the agent. Without either it may use nothing.
+    pub(crate) fn caller(self, agent: CallerId, usual: &CallerId) -> Caller {
+        let mut caller = Caller::from(agent);
+        if self.grants.is_some() {
+            caller = caller.acts_as(usual.clone());
+        }
+        if self.grants.is_none() && self.level.is_none() {
+            return caller;
+        }
+        let grants = self.grants.cloned().unwrap_or_else(Grants::everything);
+        let level = self.level.unwrap_or(Level::Yolo);
+        caller.bounded_by(AgentPolicy::new(level).grants(grants))
+    }
 }
 
 impl ClientIdentity {

@@ -44,6 +44,8 @@ pub use stderr::{OpenStderrListener, Stderr, StderrListener, is_gap};
 pub use supervise::{Running, Start, start};
 #[cfg(unix)]
 use unix as platform;
+#[cfg(unix)]
+pub use unix::keep_standard_streams_only;
 #[cfg(windows)]
 use windows as platform;
 

@@ -25,8 +25,13 @@ pub enum Reload {
         /// True if the text of some file differs from what was read before.
         is_edited: bool,
     },
-    /// These files cannot be read: everything stays as it was.
-    Refused(Vec<Problem>),
+    /// Some files cannot be read: the servers stay as they were described before.
+    Refused {
+        /// The files, each with the reason.
+        problems: Vec<Problem>,
+        /// The approvals that were given or revoked meanwhile, which count all the same.
+        done: Reconciled,
+    },
 }
 
 /// Is called before the host takes a config; names the servers that it is not to have.
@@ -114,10 +119,11 @@ impl Reloader {
                 Reload::Taken {
                     done, is_edited, ..
                 } if !is_asked && !is_edited && done.is_unchanged() => {}
-                Reload::Refused(problems) if !is_asked && problems == self.refused => {}
-                Reload::Refused(problems) => {
+                Reload::Refused { problems, done }
+                    if !is_asked && done.is_unchanged() && problems == self.refused => {}
+                Reload::Refused { problems, done } => {
                     self.refused.clone_from(&problems);
-                    return Reload::Refused(problems);
+                    return Reload::Refused { problems, done };
                 }
                 taken => {
                     self.refused.clear();
@@ -131,14 +137,20 @@ impl Reloader {
         let places = self.places.clone();
         // Off the runtime: files may be slow.
         let read = tokio::task::spawn_blocking(move || Config::load(&places));
-        let Ok(mut config) = read.await else {
-            return Reload::Refused(Vec::new());
+        let read = read.await.map(|config| {
+            let errors = config.file_errors().into_iter().cloned();
+            let errors: Vec<Problem> = errors.collect();
+            (config, errors)
+        });
+        let mut config = match read {
+            Ok((config, errors)) if errors.is_empty() => config,
+            refused => {
+                let problems = refused.map(|(_, errors)| errors).unwrap_or_default();
+                // A file that is broken, by whomever, must not keep a server running that was revoked.
+                let done = self.host.reconcile_decisions().await;
+                return Reload::Refused { problems, done };
+            }
         };
-        let errors = config.file_errors().into_iter().cloned();
-        let errors: Vec<Problem> = errors.collect();
-        if !errors.is_empty() {
-            return Reload::Refused(errors);
-        }
         let names = (self.prepare)(&config);
         config.retain(|entry| !names.contains(entry.name()));
         let done = self.host.reconcile(&config).await;

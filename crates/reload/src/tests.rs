@@ -131,7 +131,7 @@ async fn a_broken_file_keeps_the_servers_until_it_is_right_again() {
     fs::write(&file, servers(&["a"])).unwrap();
     let (host, mut reloader) = reloader(&file);
     fs::write(&file, "{ \"mcpServers\": {\n \"a\" }").unwrap();
-    let Reload::Refused(problems) = next(&mut reloader).await else {
+    let Reload::Refused { problems, .. } = next(&mut reloader).await else {
         panic!("it cannot be read");
     };
     assert_eq!(problems[0].line(), Some(2), "{problems:?}");

@@ -20,6 +20,7 @@ const READERS: &[&str] = &[
     "crates/lock/src",
     "crates/reload/src",
     "crates/daemon/src",
+    "crates/gateway/src",
     "crates/console/src",
     "crates/args/src",
     "crates/cli/src",

@@ -114,6 +114,9 @@ fn start(args: &Up, place: &Place) -> Result<(), Failure> {
         .stderr(Stdio::piped())
         // It must not keep a folder in use.
         .current_dir("/");
+    // Files of the shell, such as a lock or a pipe, must not stay open as long as the daemon runs.
+    #[cfg(unix)]
+    switchboard_daemon::keep_standard_streams_only();
     let mut child = command.spawn().map_err(|error| unstartable(&error))?;
     // Ends in any case: the daemon says that it runs, or closes stdout when it ends.
     let mut line = String::new();

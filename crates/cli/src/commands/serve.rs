@@ -17,7 +17,8 @@ use switchboard::config::{Config, Entry, ProfileSection};
 use switchboard::host::{HostBuilder, KeptDefinitions};
 use switchboard::policy::{AgentPolicy, Level};
 use switchboard::spec::ServerName;
-use switchboard::transport::{Environment, HttpAuthFetch};
+use switchboard::text::sanitise_line;
+use switchboard::transport::Environment;
 use switchboard_gateway::caller::DEFAULT_AGENT;
 use switchboard_gateway::http::{
     HttpAuth, HttpListener, HttpOptions, HttpService, LiveTokens, NamedTokens, OAuth, OAuthOptions,
@@ -38,11 +39,12 @@ use crate::hosting::{ConfigFiles, HostSource, Hosting, Opened, Selector};
 use crate::journal::Journal;
 use crate::lifecycle::{Notifies, run_until_drained};
 use crate::problems;
-use crate::reloading::{FileNews, Reloading, describe};
+use crate::reloading::{FileNews, Reloading, changes, describe};
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
 use crate::state;
+use crate::style::Style;
 
 /// Serves until the client is gone, or until a signal.
 pub(crate) fn run(args: &Serve) -> Exit {
@@ -292,9 +294,12 @@ impl Serving<'_> {
                 warnings.iter().for_each(|warning| screen.warn(warning));
                 self.say(&describe(&done, |_| true));
             }
-            FileNews::Refused(problems) => {
+            FileNews::Refused { problems, done } => {
                 for problem in &problems {
                     screen.fail(&problems::report(problem));
+                }
+                if let Some(changes) = changes(&done, |_| true) {
+                    self.say(&changes);
                 }
                 self.say("the servers stay as they are until the file can be read");
             }
@@ -465,7 +470,14 @@ impl Serving<'_> {
     fn with_others(&self, own: HttpAuth) -> Result<HttpAuth, Failure> {
         let mut all = vec![own];
         if let Some(folder) = state::gateway_tokens(&self.hosting.environment) {
-            let named = LiveTokens::new(NamedTokens::at(folder));
+            let is_silent = self.hosting.screen.is_quiet();
+            let named = LiveTokens::with_listener(NamedTokens::at(folder), move |why| {
+                if !is_silent {
+                    let label = Style::of_stderr().warning("warning:");
+                    let why = sanitise_line(why);
+                    talk(&format!("{label} no named token counts: {why}\n"));
+                }
+            });
             // A person who has made tokens learns now that none of them counts.
             named
                 .check()
@@ -475,7 +487,7 @@ impl Serving<'_> {
         if let Some(file) = &self.args.oauth {
             let url = public_url(self.args)?;
             let options = OAuthOptions::read(file, &url).map_err(configuration)?;
-            let fetch = Arc::new(HttpAuthFetch::new());
+            let fetch = self.hosting.host.auth_fetch()?;
             // Last: its refusal tells clients where they get a token.
             all.push(HttpAuth::OAuth(
                 OAuth::new(options, fetch).map_err(configuration)?,
@@ -552,7 +564,7 @@ impl Serving<'_> {
     /// Tells the person something, unless they want errors alone.
     fn say(&self, text: &str) {
         if !self.hosting.screen.is_quiet() {
-            let lines = text.lines().map(switchboard::text::sanitise_line);
+            let lines = text.lines().map(sanitise_line);
             let lines: Vec<_> = lines.collect();
             talk(&format!("switchboard: {}\n", lines.join("\n")));
         }

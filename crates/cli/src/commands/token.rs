@@ -145,7 +145,14 @@ fn add(args: &TokenAdd, screen: &Screen) -> Result<(), Failure> {
         let time = parse_expiry(text, SystemTime::now());
         new.expires = Some(time.map_err(|why| Report::usage(format!("--expires: {why}")))?);
     }
+    let has_grants = new.grants.is_some();
     let token = store()?.add(new).map_err(|error| failure(&error))?;
+    if !has_grants && !screen.is_json() {
+        notes(&[format!(
+            "without --grants it may be used for what `agents` of your own config file says of {}, and nothing else",
+            args.name
+        )]);
+    }
     print_text(&args.name, &token, screen)
 }
 

@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::hosting::{HostSource, Hosting, Opened, Selector, with_hint};
 use crate::journal::{Journal, JournalWriter};
 use crate::login::explained;
-use crate::reloading::{FileNews, Reloading, describe};
+use crate::reloading::{FileNews, Reloading, changes, describe};
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::scope;
@@ -180,13 +180,19 @@ impl<'a> OpenPrompt<'a> {
                 let new: Vec<&ServerName> = new.into_iter().flatten().collect();
                 self.connect_early(|name| new.iter().any(|new| new.as_str() == name));
             }
-            FileNews::Refused(_) if self.hosting.is_agent() => {
-                print("a config file cannot be read: the servers stay as they are");
-            }
-            FileNews::Refused(problems) => {
-                for problem in &problems {
-                    let problem = with_hint(problem);
-                    print(&format!("{problem}: the servers stay as they are"));
+            FileNews::Refused { problems, done } => {
+                if self.hosting.is_agent() {
+                    print("a config file cannot be read: the servers stay as they are");
+                } else {
+                    for problem in &problems {
+                        let problem = with_hint(problem);
+                        print(&format!("{problem}: the servers stay as they are"));
+                    }
+                }
+                let knows =
+                    |name: &ServerName| !self.hosting.is_agent() || self.hosting.knows(name);
+                if let Some(changes) = changes(&done, knows) {
+                    print(&changes);
                 }
             }
         }

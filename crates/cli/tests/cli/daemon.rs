@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -144,6 +144,28 @@ fn of_many_daemons_started_at_once_one_runs_and_all_say_so() {
         let told = format!("(process {})\n", stage.status()["pid"]);
         assert!(run.stdout.ends_with(&told), "{run:?} {pid:?}");
     }
+}
+
+#[test]
+fn the_daemon_keeps_no_file_open_that_the_shell_had_open() {
+    let stage = Stage::new();
+    let up = stage.home.command(&["up"]);
+    let mut shell = Command::new("/bin/sh");
+    let lock = stage.home.path("lock");
+    shell
+        .args(["-c", r#"exec 9>"$1"; exec "$0" up"#])
+        .args([up.get_program(), lock.as_os_str()])
+        .env_clear()
+        .envs(
+            up.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    let run = Run::of(shell.output().unwrap());
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let open = fs::read_dir(format!("/proc/{}/fd", stage.pid().as_raw_nonzero())).unwrap();
+    let open = open.filter_map(|file| fs::read_link(file.unwrap().path()).ok());
+    let open: Vec<_> = open.collect();
+    assert!(open.len() > 3 && !open.contains(&lock), "{open:?}");
 }
 
 #[test]

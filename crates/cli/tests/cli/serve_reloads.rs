@@ -264,6 +264,40 @@ fn an_approval_that_is_revoked_stops_calls_at_once() {
 }
 
 #[test]
+fn an_approval_that_is_revoked_counts_while_a_file_is_broken() {
+    let home = approved_home();
+    let mut gateway = serve(&home, &[]);
+    gateway.shake_hands();
+    gateway.tools_until(|tools| has(tools, "theirs__echo"));
+    let mut stderr = stderr(&mut gateway);
+    // The file of the server itself, as the server could break it.
+    home.write("p/.mcp.json", "{ \"mcpServers\": {");
+    told(&mut stderr, "the servers stay as they are until");
+    works(&mut gateway, "theirs__echo");
+    let run = home.run(&["trust", "revoke", "theirs"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    told(&mut stderr, "switchboard: approval revoked of theirs\n");
+    gateway.tools_until(|tools| !has(tools, "theirs__echo"));
+    works(&mut gateway, "one__echo");
+}
+
+#[test]
+fn an_approval_that_is_revoked_ends_a_server_that_only_finishes_its_calls() {
+    let home = approved_home();
+    let mut gateway = serve(&home, &[]);
+    gateway.shake_hands();
+    gateway.tools_until(|tools| has(tools, "theirs__echo"));
+    let mut stderr = stderr(&mut gateway);
+    begin_slow(&mut gateway, "theirs__slow_operation", 3600);
+    home.write("p/.mcp.json", "{}");
+    told(&mut stderr, "the config was read again: removed theirs\n");
+    let run = home.run(&["trust", "revoke", "theirs"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let answer = gateway.answer(99);
+    assert!(!answer["result"]["content"].is_array() || answer["result"]["isError"] == true);
+}
+
+#[test]
 fn definitions_that_are_approved_elsewhere_are_offered_again() {
     let server = Serving::start(&["--growing"]);
     let home = Home::new();

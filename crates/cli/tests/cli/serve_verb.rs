@@ -368,6 +368,17 @@ fn a_config_file_that_cannot_be_read_serves_nothing() {
     assert_eq!(run.code, Some(6), "{}", run.stderr);
 }
 
+#[test]
+fn keys_of_an_issuer_are_not_fetched_past_an_unclear_network() {
+    let home = home(&["one"], &json!({"network": {"proxy": 5}}));
+    let issuer = json!({"issuer": "https://login.example", "rules": [{"agent": "a"}]});
+    home.write("p/issuer.json", &issuer.to_string());
+    let http = ["--http", "0", "--public-url", "http://localhost"];
+    let run = refused(&home, &[&http[..], &["--oauth", "issuer.json"]].concat());
+    assert_eq!(run.code, Some(6), "{}", run.stderr);
+    assert!(run.stderr.contains("proxy"), "{}", run.stderr);
+}
+
 /// A gateway over HTTP that has told where it serves.
 pub(crate) fn serve_http(home: &Home, args: &[&str]) -> (Gateway, String) {
     let mut gateway = serve(home, &[&["--http", "0"], args].concat());

@@ -246,19 +246,45 @@ pub(crate) async fn send(
     })
 }
 
-/// Gets a document that an issuer publishes, such as its metadata or its keys. The person has named the
-/// address, which has to be encrypted or on this machine.
+/// A document that an issuer publishes, such as its metadata or its keys.
+#[derive(Debug, Clone, Copy)]
+pub struct PublishedDocument<'a> {
+    /// The purpose.
+    pub purpose: Purpose,
+    /// The address.
+    pub url: &'a str,
+    /// The address of the document that named this one; `None` if the person did.
+    pub named_by: Option<&'a str>,
+    /// Maximum length.
+    pub limit_bytes: usize,
+    /// Maximum time for one request.
+    pub timeout: Duration,
+}
+
+/// Gets a document that an issuer publishes. Its address has to be encrypted or on this machine; one that another
+/// document named has to be at the origin of that, or a public one.
 ///
 /// # Errors
 /// Fails when the address may not be used, when there is no answer, or when it is not a success.
 pub async fn fetch_published(
     fetch: &dyn AuthFetch,
-    purpose: Purpose,
-    url: &str,
-    limit_bytes: usize,
-    timeout: Duration,
+    document: PublishedDocument<'_>,
 ) -> Result<Vec<u8>, AuthError> {
-    let endpoint = Endpoint::parse(purpose, url, |_| Reach::Person, fetch.allowed())?;
+    let PublishedDocument {
+        purpose,
+        url,
+        named_by,
+        limit_bytes,
+        timeout,
+    } = document;
+    let named = |url: &Url| match named_by {
+        None => Reach::Person,
+        Some(by) => {
+            let origin = Url::parse(by).ok().and_then(|by| Origin::of(&by).ok());
+            origin.map_or(Reach::Server, |origin| origin.reach(url))
+        }
+    };
+    let endpoint = Endpoint::parse(purpose, url, named, fetch.allowed())?;
     let request = AuthRequest {
         purpose,
         url: endpoint.url,

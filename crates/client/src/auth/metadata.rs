@@ -211,6 +211,19 @@ pub(crate) fn metadata_urls(
     Ok((reach, urls))
 }
 
+/// The URLs where the metadata of an issuer that the person has named may be, in order. `allowed` are addresses that
+/// the person allowed besides the permitted ones.
+///
+/// # Errors
+/// Fails if the issuer may not be used as one.
+pub fn issuer_metadata_urls(
+    issuer: &str,
+    allowed: &[AddressRange],
+) -> Result<Vec<String>, AuthError> {
+    let (_, urls) = metadata_urls(issuer, |_| Reach::Person, allowed)?;
+    Ok(urls.into_iter().map(String::from).collect())
+}
+
 /// The URLs where a server's metadata may be, in order, if its challenge names none.
 pub(crate) fn resource_metadata_urls(server: &Url) -> Vec<Url> {
     let at = |path: &str| {

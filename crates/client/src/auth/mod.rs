@@ -56,11 +56,12 @@ pub use {
     device::{DeviceLogin, DeviceRequest},
     fetch::{
         AuthBody, AuthFetch, AuthFetchError, AuthFetching, AuthRequest, AuthResponse,
-        fetch_published,
+        PublishedDocument, fetch_published,
     },
     jose::SigningKey,
     login::{AuthorizationRequest, Force, Login, LoginOptions},
     logout::{Logout, logout_all},
+    metadata::issuer_metadata_urls,
     observe::ObserveLogins,
     settings::{
         Assertion, DpopSetting, Enterprise, Grant, NamedBy, OAuthSettings, ResourceSetting,

@@ -121,6 +121,14 @@ impl HeldFile<'_> {
         })
     }
 
+    /// Writes the text that the file had when it was locked, or deletes it if there was none.
+    pub(crate) fn restore(&self) -> Result<(), EditError> {
+        match self.text() {
+            Some(text) => self.write(text),
+            None => self.delete(),
+        }
+    }
+
     /// Deletes the file.
     pub(crate) fn delete(&self) -> Result<(), EditError> {
         std::fs::remove_file(&self.real.path).map_err(EditError::io("delete", &self.real.path))

@@ -91,7 +91,7 @@ impl Installer {
     /// Fails like [`Installer::install`], and if the entry is not the one that was installed.
     pub fn undo(&self, mode: Mode) -> Result<Outcome, InstallError> {
         let client = self.target.real()?;
-        let record = RecordStore::at(&self.records).read(&client.path, &self.name)?;
+        let record = self.store().read(&client.path, &self.name)?;
         let moved = record.and_then(|record| record.moved);
         let own = moved
             .map(|moved| RealFile::of(Path::new(&moved.file)))
@@ -130,6 +130,10 @@ impl Installer {
         }
     }
 
+    fn store(&self) -> RecordStore<'_> {
+        RecordStore::at(&self.records, self.target.root())
+    }
+
     fn plan(
         &self,
         files: &Files,
@@ -142,7 +146,7 @@ impl Installer {
         if let Some(file) = &files.own {
             self.check(&file.path, Client::Switchboard, own)?;
         }
-        let record = RecordStore::at(&self.records).read(&files.client.path, &self.name)?;
+        let record = self.store().read(&files.client.path, &self.name)?;
         let plan = decide(&InstallFiles {
             target: &self.target,
             name: &self.name,
@@ -164,7 +168,7 @@ impl Installer {
     ) -> Result<Outcome, InstallError> {
         let own_text = own.and_then(HeldFile::text);
         let (plan, old) = self.plan(files, client.text(), own_text, decide)?;
-        let store = RecordStore::at(&self.records);
+        let store = self.store();
         let put = |record: Option<&Record>| store.put(&files.client.path, &self.name, record);
         let write_own = || match (&plan.own, own) {
             (Some(new), Some(own)) => write(own, new.text.as_deref(), &new.missing),
@@ -187,9 +191,10 @@ impl Installer {
                 // Our file before the client's: a server may be in both for a moment, but never in none.
                 let done = write_own().and_then(|()| {
                     write(client, plan.text.as_deref(), &[]).inspect_err(|_| {
-                        if let Some(own) = own {
+                        if let (Some(_), Some(own), Some(file)) = (&plan.own, own, &files.own) {
                             // The error of the write is the one to report.
-                            let _ = write(own, own.text(), &[]);
+                            let _ = own.restore();
+                            RealFile::remove_folders(&file.missing);
                         }
                     })
                 });

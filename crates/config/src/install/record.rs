@@ -137,12 +137,17 @@ pub(super) struct Before {
     pub(super) missing: Vec<PathBuf>,
 }
 
-/// The records of all installs.
-pub(super) struct RecordStore(PrivateStore);
+/// The records of all installs below the same keys of their files: one file of Claude Code has servers of the user
+/// and of projects.
+pub(super) struct RecordStore<'a> {
+    store: PrivateStore,
+    root: &'a [String],
+}
 
-impl RecordStore {
-    pub(super) fn at(folder: &Path) -> Self {
-        Self(PrivateStore::at(folder.to_owned(), "installs"))
+impl<'a> RecordStore<'a> {
+    pub(super) fn at(folder: &Path, root: &'a [String]) -> Self {
+        let store = PrivateStore::at(folder.to_owned(), "installs");
+        Self { store, root }
     }
 
     /// Returns the record of a server in a file.
@@ -151,12 +156,12 @@ impl RecordStore {
         file: &Path,
         server: &ServerName,
     ) -> Result<Option<Record>, InstallError> {
-        let name = file_name(file, server);
-        let text = self.0.read(&name, MOST_BYTES);
+        let name = self.file_name(file, server);
+        let text = self.store.read(&name, MOST_BYTES);
         let Some(text) = text.map_err(InstallError::Record)? else {
             return Ok(None);
         };
-        let read = document::parse(&text, &self.0.path(&name), VERSION);
+        let read = document::parse(&text, &self.store.path(&name), VERSION);
         read.map(Some).map_err(InstallError::Record)
     }
 
@@ -167,23 +172,27 @@ impl RecordStore {
         server: &ServerName,
         record: Option<&Record>,
     ) -> Result<(), InstallError> {
-        let name = file_name(file, server);
-        let changed = self.0.change(PATIENCE, |held| match record {
+        let name = self.file_name(file, server);
+        let changed = self.store.change(PATIENCE, |held| match record {
             Some(record) => held.replace(&name, document::write(record).as_bytes(), MOST_BYTES),
             None => held.remove(&name),
         });
         changed.map_err(InstallError::Record)
     }
-}
 
-/// The name of a record: paths and names of servers can have characters that a file name cannot.
-fn file_name(file: &Path, server: &ServerName) -> String {
-    let mut hash = Sha256::new();
-    hash.update(file.as_os_str().as_encoded_bytes());
-    hash.update([0]);
-    hash.update(server.as_str());
-    let digits = hex(hash.finalize().as_slice());
-    format!("{}.json", cut(&digits, ..32))
+    /// The name of a record: paths and names of servers can have characters that a file name cannot.
+    fn file_name(&self, file: &Path, server: &ServerName) -> String {
+        let mut hash = Sha256::new();
+        hash.update(file.as_os_str().as_encoded_bytes());
+        for key in self.root {
+            hash.update([0]);
+            hash.update(key);
+        }
+        hash.update([0]);
+        hash.update(server.as_str());
+        let digits = hex(hash.finalize().as_slice());
+        format!("{}.json", cut(&digits, ..32))
+    }
 }
 
 fn digest(bytes: &[u8]) -> String {

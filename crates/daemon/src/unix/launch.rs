@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::{sleep, timeout};
 
-use super::Contact;
+use super::{Contact, programs};
 use crate::frame::{self, Frame, Frames};
 use crate::message::{self, Event, Request, ServerStart, Started};
 use crate::{DaemonError, Notice, Place, Unused};
@@ -100,6 +100,7 @@ impl DaemonLauncher {
             Some(folder) => std::path::absolute(folder).ok()?,
             None => std::env::current_dir().ok()?,
         };
+        let programs = programs::describe(&start.program, &start.args, &folder);
         let record = start.record.as_ref();
         Some(ServerStart {
             name: record.map(|it| it.server.to_string()).unwrap_or_default(),
@@ -108,7 +109,7 @@ impl DaemonLauncher {
             args: start.args.clone(),
             variables: variables.collect(),
             folder,
-            context: self.context.clone(),
+            context: format!("{}\n\n{programs}", self.context),
             sets_level: self.sets_level,
         })
     }

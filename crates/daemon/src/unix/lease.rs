@@ -189,6 +189,7 @@ impl Lease<'_> {
             is_output_over,
             is_client_gone,
             is_released,
+            is_settled,
             ..
         } = self;
         let Instance {
@@ -200,7 +201,9 @@ impl Lease<'_> {
         } = instance;
         let (to_client, to_server) = (&*to_client, &*to_server);
         let may_take = to_server.len() < MOST_WAITING;
-        let may_give = to_client.len() < MOST_WAITING || *is_client_gone;
+        // What the daemon answers itself, before the command has got through the handshake, waits for the server.
+        let may_answer = *is_settled || may_take;
+        let may_give = (to_client.len() < MOST_WAITING || *is_client_gone) && may_answer;
         let has_input = !to_server.is_empty() && input.is_some();
         let writing = async {
             match input {
@@ -377,7 +380,7 @@ impl Lease<'_> {
     pub(super) fn take_output(&mut self, piece: &Piece) {
         let Piece::Line(line) = piece else {
             self.traffic.is_unclear = true;
-            return frame::put_bytes(&mut self.to_client, piece.bytes());
+            return self.give(piece.bytes());
         };
         // What is not a message passes: the command says what it makes of it.
         if let Some(head) = Head::read(line)
@@ -385,8 +388,13 @@ impl Lease<'_> {
         {
             return;
         }
+        self.give(line);
+    }
+
+    /// Sends bytes of the server to the command; nothing gathers for one that is gone.
+    fn give(&mut self, bytes: &[u8]) {
         if !self.is_client_gone {
-            frame::put_bytes(&mut self.to_client, line);
+            frame::put_bytes(&mut self.to_client, bytes);
         }
     }
 

@@ -307,6 +307,25 @@ async fn other_variables_folders_and_contexts_are_other_servers() {
 }
 
 #[tokio::test]
+async fn a_script_that_was_edited_is_started_anew() {
+    let stage = Stage::new();
+    let mut pids = Vec::new();
+    for change in ["", "", "# edited\n"] {
+        std::fs::write(
+            stage.folder.path().join("server.py"),
+            format!("{SERVER}{change}"),
+        )
+        .unwrap();
+        let mut command = stage.command().await;
+        command.begin().await;
+        pids.push(command.call("call").await["pid"].clone());
+        command.end().await;
+    }
+    assert_ne!(pids[1], pids[2]);
+    stage.stop().await;
+}
+
+#[tokio::test]
 async fn another_handshake_gets_another_process() {
     let stage = Stage::new();
     let mut pids = BTreeMap::new();

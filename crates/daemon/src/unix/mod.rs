@@ -11,6 +11,7 @@ mod lease_tests;
 mod lines;
 mod past;
 mod pool;
+mod programs;
 mod server;
 mod socket;
 mod stderr;

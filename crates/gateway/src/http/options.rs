@@ -17,11 +17,13 @@ use crate::error::GatewayError;
 pub enum HttpAuth {
     /// One token for all clients, in `Authorization: Bearer`. All of them are the identity of the options.
     Token(Token),
-    /// Named tokens in `Authorization: Bearer`. Each stands for an agent of its own name, which acts as the
-    /// identity of the options as long as the policy says nothing of it.
+    /// Named tokens in `Authorization: Bearer`. Each stands for an agent of its own name. As long as the policy
+    /// says nothing of that, it acts as the identity of the options within the grants of the token; without
+    /// grants it may use nothing.
     Named(Arc<LiveTokens>),
     /// Tokens that an issuer makes for this gateway. Each stands for the agent that the rules of the issuer
-    /// name, which acts as the identity of the options as long as the policy says nothing of it.
+    /// name. As long as the policy says nothing of that, it acts as the identity of the options within the
+    /// grants of the rule; without grants it may use nothing.
     OAuth(Arc<OAuth>),
     /// Any of these. What none of them accepts is refused as the last one does.
     Any(Vec<Self>),

@@ -1,14 +1,16 @@
 //! The file that keeps the token of this program between its runs.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, Metadata, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::Path;
+
+use switchboard::files::{self, FileError, Source};
 
 use super::auth::Token;
 use crate::error::GatewayError;
 
 /// Longest file that is read.
-const FILE_BYTES: u64 = 4096;
+const FILE_BYTES: usize = 4096;
 
 /// A token that was read from its file, or made and written there.
 pub struct TokenFile {
@@ -55,16 +57,19 @@ fn with_path(path: &Path, error: &io::Error) -> io::Error {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    // A link could lead to a file that another user writes.
-    if fs::symlink_metadata(path)?.file_type().is_symlink() {
-        return Err(io::Error::other("the token file is a symbolic link"));
-    }
-    let file = File::open(path)?;
+    // No link: it could lead to a file that another user writes.
+    let file = files::open(path, Source::Plain).map_err(refused)?;
     // Checked on the open file: the path may lead elsewhere by now.
-    check(&file)?;
-    let mut text = String::new();
-    file.take(FILE_BYTES).read_to_string(&mut text)?;
-    Ok(text)
+    check(file.metadata())?;
+    let content = file.read(FILE_BYTES).map_err(refused)?;
+    String::from_utf8(content.bytes).map_err(|_| io::Error::other("it is not UTF-8"))
+}
+
+fn refused(error: FileError) -> io::Error {
+    if error.is_absent() {
+        return io::ErrorKind::NotFound.into();
+    }
+    io::Error::other(error)
 }
 
 /// Writes the whole token before the file has its name, so that no reader sees a part of it.
@@ -73,13 +78,13 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder {
-        switchboard::files::make_private_folder(folder)?;
+        files::make_private_folder(folder)?;
     }
     let mut draft = path.as_os_str().to_owned();
     draft.push(format!(".{}", std::process::id()));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    switchboard::files::make_private(&mut options);
+    files::make_private(&mut options);
     let mut file = options.open(&draft)?;
     let written = writeln!(file, "{text}")
         .and_then(|()| file.sync_all())
@@ -92,23 +97,22 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 /// Checks on the open file that no other user could have read or written it.
 #[cfg(unix)]
-fn check(file: &File) -> io::Result<()> {
+fn check(metadata: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let metadata = file.metadata()?;
     if metadata.mode() & 0o077 != 0 {
         return Err(io::Error::other(
             "other users can read or write the token file; `chmod 600` it",
         ));
     }
-    if !super::unix_user::is_ours(&metadata) {
+    if !super::unix_user::is_ours(metadata) {
         return Err(io::Error::other("the token file belongs to another user"));
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn check(_: &File) -> io::Result<()> {
+fn check(_: &Metadata) -> io::Result<()> {
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Named tokens: what they may use, and that changes count while clients are connected.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
@@ -11,6 +12,8 @@ use crate::support::{Ask, Front, TOKEN, front_with, until, within};
 struct Named {
     front: Front,
     tokens: NamedTokens,
+    /// The reasons why no token counts.
+    told: Arc<Mutex<Vec<String>>>,
     _folder: tempfile::TempDir,
 }
 
@@ -18,7 +21,11 @@ struct Named {
 async fn named() -> Named {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("state");
-    let live = LiveTokens::new(NamedTokens::at(&place));
+    let told = Arc::<Mutex<Vec<String>>>::default();
+    let telling = Arc::clone(&told);
+    let live = LiveTokens::with_listener(NamedTokens::at(&place), move |why| {
+        telling.lock().unwrap().push(why.to_owned());
+    });
     let front = front_with(|http, gateway| {
         let own = HttpAuth::Token(Token::new(TOKEN).unwrap());
         http.auth = HttpAuth::Any(vec![own, HttpAuth::Named(live)]);
@@ -28,6 +35,7 @@ async fn named() -> Named {
     Named {
         front,
         tokens: NamedTokens::at(place),
+        told,
         _folder: folder,
     }
 }
@@ -40,6 +48,11 @@ fn bounded(name: &str, grants: &[&str]) -> NewToken {
     let mut new = NewToken::new(name);
     new.grants = Some(Grants::parse(grants).unwrap());
     new
+}
+
+/// A token for everything of the one server.
+fn granted(name: &str) -> NewToken {
+    bounded(name, &["mcp:demo:*"])
 }
 
 async fn tools(front: &Front, token: &str) -> Vec<String> {
@@ -59,13 +72,34 @@ async fn a_token_that_is_added_while_the_gateway_serves_counts_at_once() {
     assert_eq!(front.ask(&Ask::modern_echo("own")).await.text(), "own");
     let stranger = with(Ask::modern_echo("x"), "0123456789abcdef0123");
     assert_eq!(front.ask(&stranger).await.status, 401);
-    let laptop = tokens.add(NewToken::new("laptop")).unwrap();
+    let laptop = tokens.add(granted("laptop")).unwrap();
     within("the token to count", async {
         let echo = with(Ask::modern_echo("x"), &laptop);
         while front.ask(&echo).await.status == 401 {}
     })
     .await;
     assert!(tools(&front, &laptop).await.len() > 1);
+}
+
+#[tokio::test]
+async fn a_token_without_grants_may_use_what_the_policy_says_of_its_agent() {
+    let Named { front, tokens, .. } = named().await;
+    let laptop = tokens.add(NewToken::new("laptop")).unwrap();
+    let mut high = NewToken::new("high");
+    high.level = Some(Level::Yolo);
+    let high = tokens.add(high).unwrap();
+    let before = front.record.len();
+    for token in [&laptop, &high] {
+        assert_eq!(tools(&front, token).await, [""; 0]);
+        let refused = front.ask(&with(Ask::modern_echo("x"), token)).await;
+        assert_eq!(refused.code(), -32602, "{refused:?}");
+    }
+    assert_eq!(front.record.len(), before, "nothing reached a server");
+    let id = CallerId::parse("laptop").unwrap();
+    let policy = Policy::none().agent(id, AgentPolicy::everything(Level::Yolo));
+    front.host.set_policy(policy);
+    assert!(tools(&front, &laptop).await.len() > 1);
+    assert_eq!(tools(&front, &high).await, [""; 0]);
 }
 
 #[tokio::test]
@@ -97,8 +131,8 @@ async fn a_token_narrows_what_its_agent_may_use() {
 async fn a_token_that_is_revoked_or_rotated_ends_its_session_and_streams() {
     for is_rotated in [false, true] {
         let Named { front, tokens, .. } = named().await;
-        let laptop = tokens.add(NewToken::new("laptop")).unwrap();
-        let other = tokens.add(NewToken::new("other")).unwrap();
+        let laptop = tokens.add(granted("laptop")).unwrap();
+        let other = tokens.add(granted("other")).unwrap();
         let opened = front
             .ask(&with(Ask::initialize("2025-11-25"), &laptop))
             .await;
@@ -148,7 +182,7 @@ async fn a_token_that_is_revoked_or_rotated_ends_its_session_and_streams() {
 #[tokio::test]
 async fn a_token_that_expires_ends_its_session() {
     let Named { front, tokens, .. } = named().await;
-    let mut brief = NewToken::new("brief");
+    let mut brief = granted("brief");
     // Whole seconds are kept.
     brief.expires = Some(SystemTime::now() + Duration::from_secs(2));
     let brief = tokens.add(brief).unwrap();
@@ -163,8 +197,13 @@ async fn a_token_that_expires_ends_its_session() {
 
 #[tokio::test]
 async fn no_token_counts_while_their_file_cannot_be_read() {
-    let Named { front, tokens, .. } = named().await;
-    let laptop = tokens.add(NewToken::new("laptop")).unwrap();
+    let Named {
+        front,
+        tokens,
+        told,
+        _folder,
+    } = named().await;
+    let laptop = tokens.add(granted("laptop")).unwrap();
     let echo = with(Ask::modern_echo("x"), &laptop);
     assert_eq!(front.ask(&echo).await.text(), "x");
     let good = std::fs::read(tokens.path()).unwrap();
@@ -174,6 +213,10 @@ async fn no_token_counts_while_their_file_cannot_be_read() {
     })
     .await;
     assert_eq!(front.ask(&Ask::modern_echo("own")).await.text(), "own");
+    // The operator learns it. (The file may be seen before it is written whole.)
+    let reasons = told.lock().unwrap().clone();
+    let is_named = reasons.iter().all(|why| why.contains("tokens.json"));
+    assert!(is_named && (1..=2).contains(&reasons.len()), "{reasons:?}");
     std::fs::write(tokens.path(), good).unwrap();
     within("the token to count again", async {
         while front.ask(&echo).await.status == 401 {}

@@ -121,13 +121,14 @@ fn heed_signals() {
     }
 }
 
-/// Marks every file above stderr to be closed on exec.
+/// Marks every file above stderr to be closed when this process starts another program, as those are that the
+/// process was started with itself.
 ///
 /// Closing them right away would break the standard library, which uses one of them to learn whether
 /// the program could be started.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[allow(unsafe_code)]
-fn keep_standard_streams_only() {
+pub fn keep_standard_streams_only() {
     // SAFETY: close_range with CLOSE_RANGE_CLOEXEC only sets flags on files of this process.
     let marked = unsafe {
         libc::syscall(
@@ -142,8 +143,9 @@ fn keep_standard_streams_only() {
     }
 }
 
+/// Marks every file above stderr to be closed when this process starts another program.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn keep_standard_streams_only() {
+pub fn keep_standard_streams_only() {
     mark_one_by_one();
 }
 

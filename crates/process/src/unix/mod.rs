@@ -14,6 +14,8 @@ mod pipes;
 #[cfg(test)]
 mod tests;
 
+pub use forked::keep_standard_streams_only;
+
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

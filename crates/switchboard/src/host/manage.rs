@@ -14,7 +14,7 @@ use super::member::{Member, Source};
 use super::registry::Want;
 use super::status::{State, Status};
 #[cfg(feature = "auth")]
-use crate::auth::Authorizer;
+use crate::auth::{AuthFetch, Authorizer};
 use crate::error::{Context, Error, HostError};
 use crate::pins::Drift;
 use crate::policy::{Caller, Decision, Policy, Request, Target};
@@ -169,6 +169,16 @@ impl Host {
     pub async fn authorizer(&self, server: &str) -> Result<Authorizer, Error> {
         let member = self.0.registry.find(server)?;
         self.0.registry.authorizer(&member).await
+    }
+
+    /// Makes requests to issuers as those of logins are made: with the proxy, the certificates and the addresses
+    /// that the person's own file has now.
+    ///
+    /// # Errors
+    /// Fails if that file says something about the network that cannot be understood.
+    #[cfg(feature = "auth")]
+    pub fn auth_fetch(&self) -> Result<Arc<dyn AuthFetch>, Error> {
+        self.0.registry.auth_fetch()
     }
 
     /// Checks all servers at once as [`Host::check`] does, by name. Servers that are switched off, and

@@ -306,6 +306,37 @@ fn claude_code_keeps_what_is_local_under_the_path_of_the_repository() {
 }
 
 #[test]
+fn installs_of_two_scopes_in_one_file_are_undone_each_for_itself() {
+    let home = Home::new();
+    let (own, local) = (
+        home.installer(Client::ClaudeCode, InstallScope::User),
+        home.installer(Client::ClaudeCode, InstallScope::Local),
+    );
+    let has = |pointer: &str| {
+        let json: serde_json::Value = serde_json::from_str(&home.read(".claude.json")).unwrap();
+        json.pointer(pointer).is_some()
+    };
+    let project = home.path("p").display().to_string().replace('/', "~1");
+    let (in_own, in_local) = (
+        "/mcpServers/switchboard".to_owned(),
+        format!("/projects/{project}/mcpServers/switchboard"),
+    );
+    home.write(".claude.json", "{\"theme\": \"dark\"}");
+    install(&own);
+    let before = home.read(".claude.json");
+    install(&local);
+    assert!(has(&in_own) && has(&in_local));
+    assert_eq!(undo(&own).change, InstallChange::Removed);
+    assert!(!has(&in_own) && has(&in_local));
+    assert_eq!(undo(&local).change, InstallChange::Removed);
+    // The other way round, the last one leads back exactly.
+    home.write(".claude.json", &before);
+    install(&local);
+    assert_eq!(undo(&local).change, InstallChange::Restored);
+    assert_eq!(home.read(".claude.json"), before);
+}
+
+#[test]
 fn an_update_keeps_the_way_back_to_the_first_text() {
     let home = Home::new();
     home.write(CURSOR, "{ }");

@@ -191,6 +191,28 @@ fn a_toml_file_gives_its_servers_and_gets_them_back() {
 }
 
 #[test]
+fn a_move_that_fails_halfway_leaves_both_files_as_they_were() {
+    for own in [None, Some("{}")] {
+        let home = Home::new();
+        home.write(CURSOR, THEIRS);
+        if let Some(own) = own {
+            home.write(OWN, own);
+        }
+        // A folder where the new text of the client's file would be written first.
+        let in_the_way = home.path(CURSOR).with_file_name(".mcp.json.tmp");
+        fs::create_dir(&in_the_way).unwrap();
+        let failed = moving(&home).install(&command("/bin/switchboard"), Mode::Write);
+        assert!(failed.is_err());
+        assert_eq!(home.read(CURSOR), THEIRS);
+        match own {
+            Some(own) => assert_eq!(home.read(OWN), own),
+            None => assert!(!home.path(".config").exists()),
+        }
+        assert_eq!(undo(&home.cursor()).change, InstallChange::NotInstalled);
+    }
+}
+
+#[test]
 fn a_broken_own_file_stops_the_move_before_anything_is_written() {
     let home = Home::new();
     home.write(CURSOR, THEIRS);

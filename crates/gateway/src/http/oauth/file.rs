@@ -1,18 +1,17 @@
 //! The file in which the person describes the issuer.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::Deserialize;
+use switchboard::files::{self, Access, Source};
 use switchboard::policy::{CallerId, Grants};
 
 use super::options::{ClaimRule, OAuthOptions};
 use crate::error::GatewayError;
 
 /// Longest file that is read.
-const FILE_BYTES: u64 = 256 << 10;
+const FILE_BYTES: usize = 256 << 10;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,8 +45,7 @@ impl OAuthOptions {
     /// Fails if the file cannot be read, another user could have written it, or it says something that
     /// cannot be.
     pub fn read(path: &Path, public_url: &str) -> Result<Self, GatewayError> {
-        let text = read(path).map_err(|error| error.to_string());
-        let options = text.and_then(|text| Self::parse(&text, public_url));
+        let options = read(path).and_then(|text| Self::parse(&text, public_url));
         options.map_err(|why| GatewayError::Option {
             option: "oauth",
             why: format!("{}: {why}", path.display()),
@@ -99,35 +97,13 @@ impl WrittenRule {
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
-    let file = File::open(path)?;
-    // Checked on the open file: the path may lead elsewhere by now.
-    check(&file)?;
-    let mut text = String::new();
-    file.take(FILE_BYTES).read_to_string(&mut text)?;
-    Ok(text)
-}
-
-/// Checks that no other user could have written the file: it says who may come in.
-#[cfg(unix)]
-fn check(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
-
-    let metadata = file.metadata()?;
-    if metadata.mode() & 0o022 != 0 {
-        return Err(io::Error::other(
-            "other users can write it; `chmod go-w` it",
-        ));
+/// Reads the file, which says who may come in: no other user may be able to write or replace it.
+fn read(path: &Path) -> Result<String, String> {
+    let content = files::read(path, Source::Own, FILE_BYTES).map_err(|error| error.to_string())?;
+    if content.access != Access::Fine {
+        return Err("other users can write it; `chmod go-w` it".to_owned());
     }
-    if !crate::http::unix_user::is_ours(&metadata) {
-        return Err(io::Error::other("it belongs to another user"));
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn check(_: &File) -> io::Result<()> {
-    Ok(())
+    String::from_utf8(content.bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
 #[cfg(test)]
@@ -201,5 +177,9 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(read().is_ok(), is_read, "{mode:o}");
         }
+        // Another file could take its place in such a folder.
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(read().is_err());
     }
 }

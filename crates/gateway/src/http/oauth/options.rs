@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use switchboard::policy::{AgentPolicy, Caller, CallerId, Grants, Level};
+use switchboard::policy::{Caller, CallerId, Grants, Level};
+
+use crate::caller::CredentialBounds;
 
 /// An issuer of tokens for clients of the gateway, and the agents that its tokens stand for.
 #[derive(Debug, Clone)]
@@ -44,7 +46,7 @@ pub struct ClaimRule {
     pub when: BTreeMap<String, String>,
     /// The agent.
     pub agent: CallerId,
-    /// The only things that it may be used for; `None` if the agent's grants are not narrowed.
+    /// The only things that it may be used for; `None` if it may be used for what the policy says of the agent.
     pub grants: Option<Grants>,
     /// The highest level that the agent has.
     pub level: Option<Level>,
@@ -68,15 +70,13 @@ impl ClaimRule {
         })
     }
 
-    /// The caller that comes with a token, which acts as `usual` unless the policy names its agent.
+    /// The caller that comes with a token.
     pub(super) fn caller(&self, usual: &CallerId) -> Caller {
-        let caller = Caller::from(self.agent.clone()).acts_as(usual.clone());
-        if self.grants.is_none() && self.level.is_none() {
-            return caller;
-        }
-        let grants = self.grants.clone().unwrap_or_else(Grants::everything);
-        let level = self.level.unwrap_or(Level::Yolo);
-        caller.bounded_by(AgentPolicy::new(level).grants(grants))
+        let bounds = CredentialBounds {
+            grants: self.grants.as_ref(),
+            level: self.level,
+        };
+        bounds.caller(self.agent.clone(), usual)
     }
 }
 

@@ -38,9 +38,11 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 /// fetched when they are first needed, and again for a key that is not known, at most once a minute.
 pub struct OAuth {
     options: OAuthOptions,
-    /// The values of `aud` that mean this gateway.
-    audiences: [String; 3],
-    keys: IssuerKeys,
+    /// The URL that tokens are made for.
+    resource: String,
+    /// Further values of `aud` that mean this gateway.
+    other_audiences: Vec<String>,
+    keys: Arc<IssuerKeys>,
     metadata_path: String,
     metadata_url: String,
     checked: Mutex<FxHashMap<Digest, Checked>>,
@@ -77,15 +79,20 @@ impl OAuth {
                 return Err(GatewayError::Option { option, why });
             }
         }
-        let base = options.resource.trim_end_matches('/');
-        let base = base.strip_suffix("/mcp").unwrap_or(base);
+        let given = options.resource.trim_end_matches('/');
+        let (base, other_audiences) = match given.strip_suffix("/mcp") {
+            // That URL and no other: another service may be at the rest of the host.
+            Some(base) => (base, Vec::new()),
+            None => (given, vec![given.to_owned(), format!("{given}/")]),
+        };
         let (origin, path) = split_origin(base);
         let metadata_path = format!("{WELL_KNOWN}{path}/mcp");
         Ok(Arc::new(Self {
-            audiences: [format!("{base}/mcp"), base.to_owned(), format!("{base}/")],
+            resource: format!("{base}/mcp"),
+            other_audiences,
             metadata_url: format!("{origin}{metadata_path}"),
             metadata_path,
-            keys: IssuerKeys::new(&options, fetch),
+            keys: Arc::new(IssuerKeys::new(&options, fetch)),
             checked: Mutex::default(),
             options,
         }))
@@ -100,9 +107,8 @@ impl OAuth {
 
     /// The metadata of the protected resource (RFC 9728).
     pub(in crate::http) fn metadata(&self) -> Bytes {
-        let [resource, ..] = &self.audiences;
         let mut metadata = json!({
-            "resource": resource,
+            "resource": self.resource,
             "authorization_servers": [self.options.issuer],
             "bearer_methods_supported": ["header"],
             "resource_name": "Switchboard",
@@ -117,7 +123,8 @@ impl OAuth {
         Bytes::from(metadata.to_string())
     }
 
-    /// Names the client that comes with a token, which acts as `usual` unless the policy names its agent.
+    /// Names the client that comes with a token; see [`CredentialBounds`](crate::caller::CredentialBounds) for
+    /// `usual`.
     pub(in crate::http) async fn identify(
         &self,
         text: Option<&[u8]>,
@@ -165,8 +172,9 @@ impl OAuth {
             return Err("the token is of another issuer");
         }
         let is_for_us = |one: &Value| {
-            one.as_str()
-                .is_some_and(|one| self.audiences.iter().any(|known| known == one))
+            one.as_str().is_some_and(|one| {
+                one == self.resource || self.other_audiences.iter().any(|known| known == one)
+            })
         };
         let is_meant = match claims.get("aud") {
             Some(Value::Array(all)) => all.iter().any(is_for_us),
@@ -236,7 +244,8 @@ impl OAuth {
             all.remove(digest);
             return None;
         }
-        let is_same = known.identity.caller().stand_in() == Some(usual);
+        let stand_in = known.identity.caller().stand_in();
+        let is_same = stand_in.is_none_or(|stand_in| stand_in == usual);
         is_same.then(|| known.identity.clone())
     }
 

@@ -28,7 +28,11 @@ pub struct LiveTokens {
     store: NamedTokens,
     state: Mutex<State>,
     is_watched: AtomicBool,
+    on_problem: Box<OnProblem>,
 }
+
+/// Is called with the reason that no token counts any more.
+type OnProblem = dyn Fn(&str) + Send + Sync;
 
 #[derive(Default)]
 struct State {
@@ -57,10 +61,20 @@ struct Stamp {
 impl LiveTokens {
     /// The tokens of a store. Nothing is read until a token is used.
     pub fn new(store: NamedTokens) -> Arc<Self> {
+        Self::with_listener(store, |_| ())
+    }
+
+    /// The same, and calls `on_problem` with the reason whenever the file cannot be used any more, so that no token
+    /// counts.
+    pub fn with_listener(
+        store: NamedTokens,
+        on_problem: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Arc<Self> {
         Arc::new(Self {
             store,
             state: Mutex::default(),
             is_watched: AtomicBool::new(false),
+            on_problem: Box::new(on_problem),
         })
     }
 
@@ -72,16 +86,11 @@ impl LiveTokens {
         self.store.list().map(drop)
     }
 
-    /// The reason that no token counts at present, if the file cannot be used.
-    pub fn problem(&self) -> Option<String> {
-        self.state().problem.clone()
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client that comes with a token, which acts as `usual` unless the policy names it.
+    /// The client that comes with a token; see [`CredentialBounds`](crate::caller::CredentialBounds) for `usual`.
     pub(in crate::http) fn find(
         self: &Arc<Self>,
         text: &[u8],
@@ -136,7 +145,11 @@ impl LiveTokens {
             // Nothing counts that cannot be read: a token in it may have been revoked.
             Err(error) => {
                 state.replace(Vec::new());
-                state.problem = Some(error.to_string());
+                let why = error.to_string();
+                if state.problem.as_ref() != Some(&why) {
+                    (self.on_problem)(&why);
+                }
+                state.problem = Some(why);
             }
         }
         // Of before the reading: what changed meanwhile is read at the next look.

@@ -3,10 +3,11 @@
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use switchboard::policy::{AgentPolicy, Caller, CallerId, Grants, Level};
+use switchboard::policy::{Caller, CallerId, Grants, Level};
 use switchboard::private_store::{from_seconds, to_seconds};
 
 use super::error::NamedTokenError;
+use crate::caller::CredentialBounds;
 use crate::http::digest::Digest;
 
 /// Longest name.
@@ -24,7 +25,7 @@ pub struct NamedToken {
     pub rotated: Option<SystemTime>,
     /// The time from which it does not count any more.
     pub expires: Option<SystemTime>,
-    /// The only things that it may be used for; `None` if its agent's grants are not narrowed.
+    /// The only things that it may be used for; `None` if it may be used for what the policy says of its agent.
     pub grants: Option<Grants>,
     /// The highest level that its agent has with it.
     pub level: Option<Level>,
@@ -107,16 +108,13 @@ impl NamedToken {
         self.expires.is_some_and(is_past)
     }
 
-    /// The caller that comes with it: its own agent, or the usual one within its bounds.
+    /// The caller that comes with it: the agent of its name.
     pub(super) fn caller(&self, usual: &CallerId) -> Option<Caller> {
-        // Its own agent if the policy names one; the usual one only stands in.
-        let caller = Caller::agent(&self.name).ok()?.acts_as(usual.clone());
-        if self.grants.is_none() && self.level.is_none() {
-            return Some(caller);
-        }
-        let grants = self.grants.clone().unwrap_or_else(Grants::everything);
-        let level = self.level.unwrap_or(Level::Yolo);
-        Some(caller.bounded_by(AgentPolicy::new(level).grants(grants)))
+        let bounds = CredentialBounds {
+            grants: self.grants.as_ref(),
+            level: self.level,
+        };
+        Some(bounds.caller(CallerId::parse(&self.name).ok()?, usual))
     }
 
     /// The name under which sessions and sealed texts belong to it. A token that was revoked and one of the

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use switchboard::policy::Grants;
 use switchboard_gateway::http::{
-    ClaimRule, HttpAuth, LiveTokens, NamedTokens, OAuth, OAuthOptions, Token,
+    ClaimRule, HttpAuth, LiveTokens, NamedTokens, NewToken, OAuth, OAuthOptions, Token,
 };
 
 use crate::support::{Ask, Front, TOKEN, front_with};
@@ -37,7 +37,10 @@ async fn gate() -> Gate {
     narrow.grants = Some(Grants::parse(["mcp:demo:echo"]).unwrap());
     let mut everyone = ClaimRule::new("people".parse().unwrap());
     everyone.when.insert("tenant".to_owned(), "ours".to_owned());
-    options.rules = vec![narrow, everyone];
+    everyone.grants = Some(Grants::parse(["mcp:demo:*"]).unwrap());
+    let mut guests = ClaimRule::new("guests".parse().unwrap());
+    guests.when.insert("groups".to_owned(), "guests".to_owned());
+    options.rules = vec![narrow, everyone, guests];
     let oauth = OAuth::new(options, Arc::new(issuer.clone())).unwrap();
     let live = LiveTokens::new(NamedTokens::at(&place));
     let front = front_with(|http, _| {
@@ -51,6 +54,13 @@ async fn gate() -> Gate {
         tokens: NamedTokens::at(place),
         _folder: folder,
     }
+}
+
+/// A token for everything of the one server.
+fn granted(name: &str) -> NewToken {
+    let mut new = NewToken::new(name);
+    new.grants = Some(Grants::parse(["mcp:demo:*"]).unwrap());
+    new
 }
 
 fn with(ask: Ask, token: &str) -> Ask {

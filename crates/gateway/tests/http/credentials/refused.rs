@@ -3,10 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
-use switchboard_gateway::http::{NamedTokens, NewToken};
+use switchboard_gateway::http::NamedTokens;
 
 use super::issuer::{ISSUER, Issuer, Keys, claims, encoded, header, now, signed};
-use super::{Gate, RESOURCE, gate, with};
+use super::{Gate, RESOURCE, gate, granted, with};
 use crate::support::{Ask, TOKEN, until};
 
 /// A credential that is refused, and how.
@@ -128,6 +128,10 @@ fn misused(issuer: &Issuer) -> Vec<Case> {
             json!({"aud": format!("{RESOURCE}/s/demo")}),
         ),
         changed(
+            "another service of the same host",
+            json!({"aud": "http://localhost"}),
+        ),
+        changed(
             "an audience in other letters",
             json!({"aud": RESOURCE.to_uppercase()}),
         ),
@@ -222,7 +226,7 @@ fn withdrawn(tokens: &NamedTokens, issued: &[String; 2]) -> Vec<Case> {
     let file = std::fs::read_to_string(tokens.path()).unwrap();
     let file: Value = serde_json::from_str(&file).unwrap();
     let digest = file["tokens"][0]["sha256"].as_str().unwrap();
-    let good = tokens.add(NewToken::new("good")).unwrap();
+    let good = tokens.add(granted("good")).unwrap();
     vec![
         bearer("revoked", &issued[0]),
         bearer("rotated", &issued[1]),
@@ -242,8 +246,8 @@ async fn credentials_that_do_not_count_are_refused_and_reach_no_server() {
         tokens,
         _folder,
     } = gate().await;
-    let revoked = tokens.add(NewToken::new("revoked")).unwrap();
-    let rotated = tokens.add(NewToken::new("rotated")).unwrap();
+    let revoked = tokens.add(granted("revoked")).unwrap();
+    let rotated = tokens.add(granted("rotated")).unwrap();
     // Used before, so that a memory of them would show.
     for token in [&revoked, &rotated] {
         let echo = with(Ask::modern_echo("x"), token);

@@ -17,8 +17,11 @@ impl Host {
         let approved = registry.members().into_iter();
         let approved = approved.filter(|member| approval(member).is_some());
         let approved: Vec<Arc<Member>> = approved.collect();
+        // Those that have left too: their calls in flight have time, but not without an approval.
+        let mut leaving = registry.leaving();
+        leaving.retain(|member| approval(member).is_some());
         // The store is a file: not read where no server depends on it.
-        if approved.is_empty() {
+        if approved.is_empty() && leaving.is_empty() {
             return;
         }
         let options = registry.options();
@@ -26,9 +29,14 @@ impl Host {
         // Without a store that can be read nothing is approved.
         let listed = listed.await.ok().and_then(Result::ok).unwrap_or_default();
         let stored: BTreeSet<Fingerprint> = listed.iter().map(|it| it.fingerprint).collect();
+        let is_stored = |member: &Member| approval(member).is_some_and(|it| stored.contains(&it));
+        for member in leaving {
+            if !is_stored(&member) {
+                member.gone.cancel();
+            }
+        }
         for member in approved {
-            let is_stored = approval(&member).is_some_and(|it| stored.contains(&it));
-            if let (false, Source::Entry(entry)) = (is_stored, &member.source) {
+            if let (false, Source::Entry(entry)) = (is_stored(&member), &member.source) {
                 // The same entry as a server that nothing has admitted, so that its next use asks.
                 let again = Source::Entry(entry.clone());
                 let again = (member.name.clone(), member.origin(), again);

@@ -190,6 +190,21 @@ impl Host {
         done
     }
 
+    /// Takes only the decisions that other processes have stored: approvals that were given or revoked, of
+    /// servers and of definitions. The servers stay as their files described them.
+    ///
+    /// It is for a config that cannot be read now, which must not keep an approval alive that was revoked.
+    pub async fn reconcile_decisions(&self) -> Reconciled {
+        let _turn = self.0.files.turn.lock().await;
+        let mut done = Reconciled::default();
+        self.end_revoked(&mut done).await;
+        self.take_decisions(&mut done).await;
+        let members = self.0.registry.members().into_iter();
+        let names = members.map(|member| member.name.clone());
+        done.kept = names.filter(|name| !done.revoked.contains(name)).collect();
+        done
+    }
+
     /// Makes a server of a file what its entry says now, if there is one.
     fn settle(
         &self,

@@ -66,7 +66,7 @@ pub(super) fn no_login(member: &Member, identity: &str) -> Error {
 }
 
 /// Makes the requests of logins as those to servers are made: by the same proxy, with the same certificates.
-fn fetch_with(options: &Options) -> Arc<HttpAuthFetch> {
+pub(super) fn fetch_with(options: &Options) -> Arc<HttpAuthFetch> {
     let mut fetch = HttpAuthFetch::allowing(&options.addresses);
     if let Some(proxy) = &options.proxy {
         fetch = fetch.proxy(proxy);

@@ -22,6 +22,8 @@ mod tests;
 mod transport_for;
 
 use std::collections::BTreeMap;
+#[cfg(feature = "config")]
+use std::sync::Weak;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -42,7 +44,7 @@ pub(super) use transport_for::transport;
 use super::member::{Member, MemberUse, Ready, Source};
 use super::{Options, SHOWN_NAMES, logs};
 #[cfg(feature = "auth")]
-use crate::auth::Authorizer;
+use crate::auth::{AuthFetch, Authorizer};
 use crate::error::{Error, HostError};
 use crate::events::{Event, EventSender};
 use crate::limits::pause;
@@ -85,6 +87,9 @@ pub(super) struct Registry {
     )]
     asking: Arc<Turn<()>>,
     on_connected: OnConnected,
+    /// Servers that have left and still have calls in flight.
+    #[cfg(feature = "config")]
+    leaving: Mutex<Vec<Weak<Member>>>,
     /// One permit for each connection of a single client.
     client_permits: Arc<Semaphore>,
     /// Cancelled when nothing is to be connected to any more.
@@ -107,6 +112,8 @@ impl Registry {
             members: RwLock::new(members),
             events,
             cleanups: Arc::default(),
+            #[cfg(feature = "config")]
+            leaving: Mutex::default(),
             asking,
             on_connected,
             closing: CancellationToken::new(),
@@ -242,6 +249,11 @@ impl Registry {
     #[cfg(feature = "config")]
     pub(super) fn drain_in_background(&self, member: &Arc<Member>) {
         let member = Arc::clone(member);
+        {
+            let mut leaving = lock(&self.leaving);
+            leaving.retain(|known| known.strong_count() > 0);
+            leaving.push(Arc::downgrade(&member));
+        }
         let (closing, most) = (self.closing.clone(), self.options().host_limits.drain);
         drop(self.tasks.spawn(async move {
             tokio::select! {
@@ -256,6 +268,13 @@ impl Registry {
             }
             member.sharing.end_own().await;
         }));
+    }
+
+    /// The servers that have left, and whose calls in flight have not ended yet.
+    #[cfg(feature = "config")]
+    pub(super) fn leaving(&self) -> Vec<Arc<Member>> {
+        let leaving = lock(&self.leaving);
+        leaving.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Connects to a server, or returns its live session if there is one already.
@@ -295,6 +314,20 @@ impl Registry {
         let ready = self.admit(member).await?;
         let authorizer = ready.authorizer.clone();
         authorizer.ok_or_else(|| logins::no_login(member, &ready.identity))
+    }
+
+    /// Makes requests to issuers.
+    ///
+    /// # Errors
+    /// Fails if nothing at a URL may be reached.
+    #[cfg(feature = "auth")]
+    pub(super) fn auth_fetch(&self) -> Result<Arc<dyn AuthFetch>, Error> {
+        let options = self.options();
+        #[cfg(feature = "config")]
+        if let Some(problem) = &options.no_network {
+            return Err(HostError::Problem(problem.clone()).into());
+        }
+        Ok(logins::fetch_with(&options))
     }
 
     /// Returns the question that the person has to answer before a server is used, or `None` if it
