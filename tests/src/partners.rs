@@ -284,8 +284,8 @@ pub fn python_v2_client(mode: &str, url: &str) -> Launch {
     script("mcp2", "client_http_v2.py").arg(url).arg(mode)
 }
 
-/// A client on the Python SDK 1.30 that uses the bundled server through a gateway: a URL, or a JSON array with the
-/// command and its arguments. A last argument is what the gateway puts before names.
+/// A client on the Python SDK 1.30 that uses the bundled server through a gateway: a URL, which is one of the transport
+/// of 2024-11-05 if it ends in `/sse`, or a JSON array with the command and its arguments. A last argument is what the gateway puts before names.
 #[must_use]
 pub fn python_v1_gateway_client(target: &str) -> Launch {
     script("mcp1", "client_gateway_v1.py").arg(target)

@@ -9,34 +9,99 @@ use crate::{test_targets, tool, workspace};
 /// The variable that names the folder of the daemon.
 const FOLDER: &str = "SWITCHBOARD_DAEMON";
 
-/// The modules whose tests run again: what commands show, ask and report. The others are about config files, or
-/// about the processes that a command starts itself.
+/// The modules whose tests run again: what commands show, ask, report and refuse.
 const MODULES: &[&str] = &[
-    "arguments::",
-    "calls::",
-    "canned::",
-    "chaos::",
-    "context_verb::",
-    "elicit::",
-    "failure_table::",
-    "failures::",
-    "hostile::",
-    "journal::",
-    "lists::",
-    "log_level::",
-    "output::",
-    "progress::",
-    "prompt::",
-    "repl::",
-    "results::",
-    "sampling::",
-    "screens::",
-    "secrets::",
-    "signals::",
-    "table_verbs::",
-    "talking::",
-    "tool_verb::",
-    "watch",
+    "arguments",
+    "calls",
+    "canned",
+    "chaos",
+    "context_verb",
+    "elicit",
+    "failure_table",
+    "failures",
+    "hostile",
+    "journal",
+    "left_out",
+    "lists",
+    "log_level",
+    "output",
+    "own_sections",
+    "pins_verbs",
+    "plainness",
+    "policy_verbs",
+    "progress",
+    "prompt",
+    "repl",
+    "results",
+    "sampling",
+    "schemas",
+    "screens",
+    "secrets",
+    "signals",
+    "sinks",
+    "slips",
+    "states",
+    "stopped",
+    "table_verbs",
+    "talking",
+    "tool_verb",
+    "visits",
+    "watch_verb",
+    "watching",
+];
+
+/// The other modules, by the reason that a daemon changes nothing for them.
+#[cfg(test)]
+const OTHERS: &[(&str, &[&str])] = &[
+    (
+        "they are about files, approvals and words, and use servers at most to have some",
+        &[
+            "approval_screen",
+            "broken_configs",
+            "cloned",
+            "completions",
+            "config",
+            "documented",
+            "edits",
+            "export",
+            "guarded",
+            "imports",
+            "install",
+            "lost_state",
+            "token_verb",
+            "trust_verbs",
+            "upgrade",
+            "usage",
+        ],
+    ),
+    (
+        "their commands start servers without the daemon",
+        &[
+            "doctor",
+            "lock_verbs",
+            "serve_asks",
+            "serve_ends",
+            "serve_options",
+            "serve_reloads",
+            "serve_verb",
+        ],
+    ),
+    ("their servers are at URLs", &["http", "logins"]),
+    (
+        "they are about the processes that a command starts, or about the daemon",
+        &[
+            "blocked",
+            "daemon",
+            "keepers",
+            "leftovers",
+            "signal_matrix",
+            "starting",
+        ],
+    ),
+    (
+        "they help other tests, or test such help",
+        &["at_once", "home", "pty", "run", "script", "serving"],
+    ),
 ];
 
 /// Tests of those modules that hold for the servers of a command alone: with a daemon they outlive it, and write to
@@ -130,11 +195,51 @@ pub(crate) fn check() -> Result<(), String> {
     let daemon = Daemon::start(program)?;
     let mut again = tests();
     again.env(FOLDER, daemon.folder.join("daemon"));
-    again.arg("--").args(MODULES);
+    again.arg("--");
+    again.args(MODULES.iter().map(|module| format!("{module}::")));
     for test in SKIPPED {
         again.args(["--skip", test]);
     }
     println!("$ {FOLDER}=... {}", tool::line(&again));
     tool::run(&mut again)?;
     daemon.check_uses()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use super::*;
+
+    fn folder() -> PathBuf {
+        workspace::root().join("crates/cli/tests/cli")
+    }
+
+    #[test]
+    fn every_module_of_the_tests_runs_again_or_has_a_reason() {
+        let text = fs::read_to_string(folder().join("main.rs")).unwrap();
+        let declared = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+        let declared: BTreeSet<&str> = declared.collect();
+        let others = OTHERS.iter().flat_map(|(_, modules)| *modules);
+        let known: Vec<&str> = MODULES.iter().chain(others).copied().collect();
+        assert_eq!(known.iter().copied().collect::<BTreeSet<_>>(), declared);
+        assert_eq!(known.len(), declared.len(), "a module is named twice");
+    }
+
+    #[test]
+    fn every_test_that_is_left_out_exists() {
+        for test in SKIPPED {
+            let (module, name) = test.rsplit_once("::").unwrap();
+            let file = folder().join(format!("{}.rs", module.replace("::", "/")));
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(text.contains(&format!("fn {name}()")), "{test}");
+            assert!(
+                MODULES.iter().any(|known| test.starts_with(known)),
+                "{test}"
+            );
+        }
+    }
 }

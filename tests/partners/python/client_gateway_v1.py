@@ -6,6 +6,7 @@ import os
 import sys
 
 from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitResult, PromptReference
 
@@ -17,6 +18,8 @@ async def fill_in(context, params):
 
 
 def connect(target):
+    if target.endswith("/sse"):
+        return sse_client(target)
     if not target.startswith("["):
         return streamable_http_client(target)
     command, *args = json.loads(target)

@@ -7,3 +7,4 @@ mod fuzz_corpus;
 mod issuer_docs;
 mod markdown;
 mod wording;
+mod workflows;

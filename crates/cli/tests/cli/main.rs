@@ -94,7 +94,11 @@ mod script;
 #[cfg(unix)]
 mod secrets;
 #[cfg(target_os = "linux")]
+mod serve_asks;
+#[cfg(target_os = "linux")]
 mod serve_ends;
+#[cfg(target_os = "linux")]
+mod serve_options;
 #[cfg(target_os = "linux")]
 mod serve_reloads;
 #[cfg(target_os = "linux")]

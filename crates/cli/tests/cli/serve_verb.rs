@@ -22,7 +22,7 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -100,6 +100,18 @@ impl Gateway {
         while !is_wanted(&self.tools()) {
             self.wait_for_change();
         }
+    }
+
+    /// Reads stderr up to a line with that text.
+    pub(crate) fn told_until(&mut self, text: &str) -> String {
+        let mut stderr = BufReader::new(self.child.stderr.take().unwrap());
+        let mut told = String::new();
+        while !told.contains(text) {
+            assert!(stderr.read_line(&mut told).unwrap() > 0, "{told}");
+        }
+        // The rest stays readable, so that it never blocks.
+        self.child.stderr = Some(stderr.into_inner());
+        told
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -381,7 +393,12 @@ fn keys_of_an_issuer_are_not_fetched_past_an_unclear_network() {
 
 /// A gateway over HTTP that has told where it serves.
 pub(crate) fn serve_http(home: &Home, args: &[&str]) -> (Gateway, String) {
-    let mut gateway = serve(home, &[&["--http", "0"], args].concat());
+    serve_at(home, &[&["--http", "0"], args].concat())
+}
+
+/// The same at the address that the options name.
+pub(crate) fn serve_at(home: &Home, args: &[&str]) -> (Gateway, String) {
+    let mut gateway = serve(home, args);
     let stderr = gateway.child.stderr.take().unwrap();
     let mut stderr = BufReader::new(stderr);
     let mut told = String::new();
@@ -395,16 +412,20 @@ pub(crate) fn serve_http(home: &Home, args: &[&str]) -> (Gateway, String) {
 
 /// Posts a message and returns the head and body of the answer.
 pub(crate) fn post(told: &str, token: Option<&str>, message: &Value) -> String {
+    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
+    post_with(told, &token.unwrap_or_default(), message)
+}
+
+/// The same with these lines among the headers.
+pub(crate) fn post_with(told: &str, headers: &str, message: &Value) -> String {
     let url = told.split("serving at http://").nth(1).unwrap();
     let address = url.split('/').next().unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     let body = message.to_string();
-    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
     let request = format!(
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
-         Accept: application/json, text/event-stream\r\n{}Content-Length: {}\r\n\
+         Accept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\
          Connection: close\r\n\r\n{body}",
-        token.unwrap_or_default(),
         body.len(),
     );
     stream.write_all(request.as_bytes()).unwrap();

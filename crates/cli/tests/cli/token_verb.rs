@@ -1,6 +1,7 @@
 //! `switchboard token`, and a gateway that takes the tokens.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -92,6 +93,9 @@ fn a_gateway_that_serves_takes_tokens_until_they_are_revoked() {
     let answer = post(&told, Some(&rotated), &hello());
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert_eq!(token(&home, &["revoke", "laptop"]).code, Some(0));
+    let revoked = Instant::now();
     while post(&told, Some(&rotated), &hello()).starts_with("HTTP/1.1 200") {}
+    let took = revoked.elapsed();
+    assert!(took < Duration::from_secs(1), "it took {took:?}");
     drop(gateway);
 }

@@ -121,6 +121,35 @@ async fn prompts_resources_and_completions_are_answered_in_both_eras() {
 }
 
 #[tokio::test]
+async fn a_template_that_two_servers_have_is_completed_by_its_own() {
+    let completing = |value: &'static str| {
+        let script = Script::new(Era::Legacy, &[], move |_| {
+            let values = json!({"completion": {"values": [value]}});
+            vec![Does::Result(values.to_string())]
+        });
+        script.template("log://{day}")
+    };
+    let (one, two) = (completing("of one"), completing("of two"));
+    let servers = builder().with("one", one.memory());
+    let gateway = gateway(servers.with("two", two.memory())).await;
+    let mut front = Front::legacy(&gateway).await;
+    for (server, script) in [("one", one), ("two", two)] {
+        let uri = format!("switchboard://{server}/=log://{{day}}");
+        let target = json!({"type": "ref/resource", "uri": uri});
+        let params = json!({"ref": target, "argument": {"name": "day", "value": ""}});
+        for answer in [
+            front.ask("completion/complete", params.clone()).await,
+            front.ask_modern("completion/complete", params).await,
+        ] {
+            let values = &answer["result"]["completion"]["values"];
+            assert_eq!(*values, json!([format!("of {server}")]), "{answer}");
+        }
+        let heard = script.heard("completion/complete", 2).await;
+        assert_eq!(heard["params"]["ref"]["uri"], "log://{day}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_completes_nothing_has_no_values() {
     let script = Script::new(Era::Legacy, &[], answering("x"));
     let gateway = gateway(builder().with("one", script.memory())).await;

@@ -58,6 +58,30 @@ async fn cancellations_that_mean_nothing_are_ignored() {
 }
 
 #[tokio::test]
+async fn a_client_cannot_cancel_the_request_of_another_with_its_id() {
+    let script = waiting();
+    let gateway = gateway(builder().with("one", script.memory())).await;
+    let (mut ann, mut bob) = (Front::legacy(&gateway).await, Front::legacy(&gateway).await);
+    let params = json!({"name": "one__wait"});
+    let id = ann.begin("tools/call", params.clone()).await;
+    let first = script.heard("tools/call", 1).await;
+    // Bob has no request of that id yet.
+    let cancelled = json!({"requestId": id});
+    bob.tell("notifications/cancelled", cancelled.clone()).await;
+    assert_eq!(bob.begin("tools/call", params).await, id);
+    let second = script.heard("tools/call", 2).await;
+    assert_eq!(script.count("notifications/cancelled"), 0);
+    // Now each of them has one, and cancels its own.
+    bob.tell("notifications/cancelled", cancelled.clone()).await;
+    let heard = script.heard("notifications/cancelled", 1).await;
+    assert_eq!(heard["params"]["requestId"], second["id"]);
+    ann.tell("notifications/cancelled", cancelled).await;
+    let heard = script.heard("notifications/cancelled", 2).await;
+    assert_eq!(heard["params"]["requestId"], first["id"]);
+    assert_ne!(first["id"], second["id"]);
+}
+
+#[tokio::test]
 async fn an_id_is_free_again_after_it_was_cancelled() {
     let script = waiting();
     let gateway = gateway(builder().with("one", script.memory())).await;

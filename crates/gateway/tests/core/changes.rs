@@ -141,6 +141,40 @@ async fn a_subscriber_gets_updates_until_it_unsubscribes() {
 }
 
 #[tokio::test]
+async fn updates_of_an_address_that_two_servers_have_name_the_server() {
+    let (one, two) = (changing(), changing());
+    let servers = builder().with("one", one.memory());
+    let gateway = gateway(servers.with("two", two.memory())).await;
+    let of = |server: &str| format!("switchboard://{server}/file%3A%2F%2F%2Fa");
+    let mut front = Front::legacy(&gateway).await;
+    front
+        .ask("resources/subscribe", json!({"uri": of("two")}))
+        .await;
+    assert_eq!(
+        two.heard("resources/subscribe", 1).await["params"]["uri"],
+        "file:///a"
+    );
+    let mut listener = Front::open(&gateway);
+    let wanted = json!({"notifications": {"resourceSubscriptions": [of("one"), of("two")]}});
+    listener.begin_modern("subscriptions/listen", wanted).await;
+    let agreed = listener
+        .notice("notifications/subscriptions/acknowledged")
+        .await;
+    let agreed = &agreed["params"]["notifications"]["resourceSubscriptions"];
+    assert_eq!(*agreed, json!([of("one"), of("two")]));
+    for (script, server) in [(&one, "one"), (&two, "two")] {
+        script.say(&updated("file:///a"));
+        let told = listener.notice("notifications/resources/updated").await;
+        assert_eq!(told["params"]["uri"], of(server));
+    }
+    // The one of the other server came first, and was not for this client.
+    let told = front.notice("notifications/resources/updated").await;
+    assert_eq!(told, updated(&of("two")));
+    front.ask("ping", Value::Null).await;
+    assert!(front.seen.is_empty(), "{:?}", front.seen);
+}
+
+#[tokio::test]
 async fn a_resource_that_does_not_exist_cannot_be_subscribed_to() {
     let gateway = gateway(builder().with("one", changing().memory())).await;
     let mut front = Front::legacy(&gateway).await;

@@ -261,6 +261,8 @@ pub(crate) struct Script {
     era: Era,
     /// The tools that it lists.
     pub(crate) tools: Arc<Mutex<Vec<Value>>>,
+    /// The templates of resources that it lists.
+    templates: Vec<Value>,
     capabilities: Value,
     heard: Arc<watch::Sender<Vec<Value>>>,
     /// What it does with a call or another request.
@@ -296,6 +298,7 @@ impl Script {
         Self {
             era,
             tools: Arc::new(Mutex::new(tools.iter().map(tool).collect())),
+            templates: Vec::new(),
             capabilities: json!({
                 "tools": {"listChanged": true},
                 "resources": {"subscribe": true},
@@ -306,6 +309,14 @@ impl Script {
             does: Arc::new(does),
             says: Arc::default(),
         }
+    }
+
+    /// The same with a template of resources, whose variables it completes.
+    pub(crate) fn template(mut self, text: &str) -> Self {
+        let template = json!({"uriTemplate": text, "name": text});
+        self.templates.push(template);
+        self.capabilities["completions"] = json!({});
+        self
     }
 
     /// The transport to it.
@@ -422,7 +433,7 @@ impl Script {
             ("tools/list", _) => list("tools", &json!(*self.tools.lock().unwrap())),
             ("prompts/list", _) => list("prompts", &json!([{"name": "hello"}])),
             ("resources/list", _) => list("resources", &json!([{"uri": "file:///a", "name": "a"}])),
-            ("resources/templates/list", _) => list("resourceTemplates", &json!([])),
+            ("resources/templates/list", _) => list("resourceTemplates", &json!(self.templates)),
             ("resources/subscribe", _)
                 if request["params"]["uri"]
                     .as_str()

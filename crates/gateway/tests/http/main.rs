@@ -9,6 +9,7 @@
 
 mod credentials;
 mod drain;
+mod first_list;
 mod hostile;
 mod legacy;
 mod listeners;

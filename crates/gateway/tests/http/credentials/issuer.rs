@@ -113,6 +113,18 @@ impl Issuer {
         self.published.lock().unwrap().clone()
     }
 
+    /// Replaces all keys. The new ones, whose names begin with `new-`, are those of the stranger.
+    pub(super) fn replace_keys(&self) {
+        *self.published.lock().unwrap() = self.stranger.public("new-");
+    }
+
+    /// A token that one of the new keys has signed.
+    pub(super) fn new_token(&self, kind: &str) -> String {
+        let mut header = header(kind);
+        header["kid"] = format!("new-{kind}").into();
+        signed(&self.stranger, kind, &header, &claims(&json!({})))
+    }
+
     /// A token that is right in all but what a test changes.
     pub(super) fn token(&self, kind: &str, change: &Value) -> String {
         signed(&self.own, kind, &header(kind), &claims(change))

@@ -3,6 +3,7 @@
 mod issuer;
 mod oauth;
 mod refused;
+mod rotation;
 
 use std::sync::Arc;
 

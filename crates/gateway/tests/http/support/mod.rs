@@ -6,7 +6,7 @@ mod front;
 
 pub(crate) use ask::{Ask, MODERN, modern_meta};
 pub(crate) use connection::{Answer, Connection};
-pub(crate) use front::{Front, TOKEN, front, front_with};
+pub(crate) use front::{Front, TOKEN, front, front_with, options};
 
 use std::time::Duration;
 
