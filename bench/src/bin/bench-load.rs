@@ -32,6 +32,9 @@ struct Arguments {
     /// Number of calls in flight
     #[arg(long, default_value_t = 1)]
     lanes: usize,
+    /// Have hostile clients beside it, over HTTP
+    #[arg(long)]
+    hostile: bool,
     /// The program, with its arguments
     #[arg(last = true, required = true)]
     command: Vec<String>,
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         tool: arguments.tool,
         count: arguments.count,
         lanes: arguments.lanes,
+        hostile: arguments.hostile,
     };
     let line = switchboard_bench::forward::load(&load, &arguments.command);
     let done = line.and_then(|line| Ok(writeln!(io::stdout(), "{line}")?));

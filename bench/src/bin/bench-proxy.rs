@@ -1,11 +1,11 @@
-//! A bare reverse proxy, or a gateway of others, in front of one server, for `bench-load`.
+//! A bare reverse proxy, an HTTP server before a raw pipe, or a gateway of others, in front of one server, for `bench-load`.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use switchboard_bench::forward::{Peer, Upstream, nginx, peer, proxy};
+use switchboard_bench::forward::{Peer, Upstream, nginx, peer, pipe, proxy};
 
 /// The allocator of all programs of the benchmark.
 #[global_allocator]
@@ -23,6 +23,9 @@ struct Arguments {
     /// Have nginx do it
     #[arg(long)]
     nginx: bool,
+    /// Put the server on a pipe behind a bare HTTP server
+    #[arg(long, conflicts_with_all = ["nginx", "peer"])]
+    pipe: bool,
     /// Have this gateway do it, with the server on a pipe
     #[arg(long, requires = "program")]
     peer: Option<Peer>,
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     let server = |upstream: Upstream| upstream.command(&arguments.server, arguments.server_cpu);
     let done = match arguments.peer {
         Some(which) => peer(which, &arguments.program, &server(Upstream::Stdio)),
+        None if arguments.pipe => pipe(&server(Upstream::Stdio)),
         None if arguments.nginx => nginx(&server(Upstream::Http)),
         None => proxy(&server(Upstream::Http)),
     };

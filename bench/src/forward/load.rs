@@ -13,6 +13,7 @@ use hyper_util::rt::TokioIo;
 use memchr::memmem;
 use tokio::net::TcpStream;
 
+use super::hostile::Hostile;
 use super::program::Program;
 use super::{Front, INITIALIZE, INITIALIZED, TOKEN, call, stream};
 use crate::Fault;
@@ -38,6 +39,8 @@ pub struct Load {
     pub count: u32,
     /// Number of calls in flight.
     pub lanes: usize,
+    /// Whether hostile clients are beside it, over HTTP.
+    pub hostile: bool,
 }
 
 /// Puts the load on a program that it starts with `command`; returns a line of JSON.
@@ -97,6 +100,8 @@ async fn over_http(
         lane.session.clone_from(&session);
         lanes.push(lane);
     }
+    let start = || Hostile::start(Arc::clone(address), load.path.clone(), load.tool.clone());
+    let hostile = load.hostile.then(start);
     let warm_up = WARM_UP.max(u32::try_from(load.lanes)?);
     let (lanes, _) = all(lanes, load, 1, warm_up).await?;
     let (before, started) = (program.processor_time()?, Instant::now());
@@ -104,6 +109,7 @@ async fn over_http(
     let elapsed = started.elapsed();
     let processor = program.processor_time()? - before;
     drop(lanes);
+    hostile.map_or(Ok(()), Hostile::end)?;
     Ok((elapsed, processor, times))
 }
 

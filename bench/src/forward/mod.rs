@@ -1,11 +1,13 @@
-//! What stands between a client and a server: the gateway, a bare reverse proxy as the limit, and gateways of
-//! others. One load drives all of them, and checks every answer.
+//! What stands between a client and a server: the gateway, as limits a bare reverse proxy and a raw pipe behind
+//! HTTP, and gateways of others. One load drives all of them, and checks every answer.
 
 #[cfg(feature = "ours")]
 mod gateway;
+mod hostile;
 mod load;
 mod nginx;
 mod peers;
+mod pipe;
 mod program;
 mod proxy;
 mod started;
@@ -19,6 +21,7 @@ pub use gateway::run as gateway;
 pub use load::{Load, run as load};
 pub use nginx::run as nginx;
 pub use peers::{Peer, run as peer};
+pub use pipe::run as pipe;
 pub use proxy::run as proxy;
 
 use crate::server::Era;

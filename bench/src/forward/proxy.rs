@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::io::{self, Write as _};
 use std::rc::Rc;
 
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{HOST, HeaderValue};
 use hyper::service::service_fn;
@@ -44,8 +44,12 @@ pub fn run(server: &ServerCommand) -> Result<(), Fault> {
     runtime.block_on(connections.run_until(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         writeln!(io::stdout(), "{}", listener.local_addr()?)?;
+        let answer = move |request| {
+            let target = Rc::clone(&target);
+            async move { forward(&target, request).await }
+        };
         tokio::select! {
-            accepted = accept(listener, target) => accepted,
+            accepted = accept(listener, answer) => accepted,
             _ = input_ends() => Ok(()),
         }
     }))?;
@@ -54,17 +58,18 @@ pub fn run(server: &ServerCommand) -> Result<(), Fault> {
     hosted.end()
 }
 
-async fn accept(listener: TcpListener, target: Rc<Target>) -> Result<(), Fault> {
+/// Serves connections, each in a task of this thread.
+pub(super) async fn accept<A, F, B>(listener: TcpListener, answer: A) -> Result<(), Fault>
+where
+    A: Fn(Request<Incoming>) -> F + Clone + 'static,
+    F: Future<Output = Result<Response<B>, Fault>> + 'static,
+    B: Body<Error: Into<Fault>> + 'static,
+{
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        let target = Rc::clone(&target);
-        let service = service_fn(move |request| {
-            let target = Rc::clone(&target);
-            async move { forward(&target, request).await }
-        });
         let http = hyper::server::conn::http1::Builder::new();
-        let connection = http.serve_connection(TokioIo::new(stream), service);
+        let connection = http.serve_connection(TokioIo::new(stream), service_fn(answer.clone()));
         // Ignored: a client that breaks off fails on its own side.
         drop(tokio::task::spawn_local(async move {
             connection.await.ok();

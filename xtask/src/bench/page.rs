@@ -143,11 +143,17 @@ pub(super) fn gateway(gateway: Option<&Gateway>) -> String {
 ## Gateway
 
 Calls of a tool that echoes, through the gateway with what people run it with: a policy, a listener to its
-decisions, and a token over HTTP. Beside it stand a bare reverse proxy made of hyper, which reads no
-message and decides nothing, and nginx where it is installed. All of them have one thread and a core of
-their own; the load and the server share the other one, so calls per core follow from the processor time
-of a call, not from the time that a run takes. Over a pipe the server speaks 2025-11-25, over HTTP
-2026-07-28; timed clients speak 2026-07-28.
+decisions, and a token over HTTP. Before a server over HTTP, a bare reverse proxy made of hyper, which reads
+no message and decides nothing, and nginx where it is installed stand beside it; before a server on a pipe,
+an HTTP server of hyper that writes each body to the pipe, and three gateways of others. All of them have a
+core of their own, and ours, hyper's and nginx one thread; the load and the server share the other core, so
+calls per core follow from the processor time of a call, not from the time that a run takes. Before HTTP
+server and clients speak 2026-07-28, before a pipe 2025-11-25, which all the others know.
+
+An attacked gateway has hostile clients beside the ones that are timed: 64 connections that send a head one
+byte at a time, and 200 requests a second that have to be refused, among them ones with a wrong token, a
+foreign `Host`, an unknown session, a deep or cut body, and one that announces a gigabyte. An answer of
+success to one of them fails the run.
 
 {}
 Instructions of the gateway's process per call, counted as those of the clients:

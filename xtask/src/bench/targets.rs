@@ -156,6 +156,22 @@ pub(super) fn judge_gateway(gateway: Option<&Gateway>) -> Vec<Target> {
         (1.0 / 0.65, "at most 1 / 0.65 (1.538)"),
         to_proxy(Work::MANY, |run| run.processor_us),
     ));
+    targets.push(Target::new(
+        "gateway: median of one call, gateway / hyper and a raw pipe".to_owned(),
+        (1.25, "at most 1.25"),
+        gateway.and_then(|seen| {
+            let both = (Through::Gateway, Through::Pipe);
+            seen.ratio(Work::PIPE_ONE, both, |run| run.p50_us)
+        }),
+    ));
+    targets.push(Target::new(
+        "gateway: 99 % of calls beside hostile clients, attacked / quiet".to_owned(),
+        (2.0, "at most 2.0"),
+        gateway.and_then(|seen| {
+            let both = (Through::Attacked, Through::Gateway);
+            seen.ratio(Work::NEIGHBOURS, both, |run| run.p99_us)
+        }),
+    ));
     for peer in Through::PEERS {
         for work in [Work::PIPE_ONE, Work::PIPE_MANY] {
             let both = (Through::Gateway, peer);
@@ -249,15 +265,15 @@ mod tests {
             judged.iter().map(|one| one.verdict).collect::<Vec<_>>()
         };
         let good = figures(60_000.0, &[[100.0, 130.0]]);
-        // The gateways of others are not among these figures.
-        let others = [Verdict::NotMeasured; 6];
+        // The pipe, hostile clients and the gateways of others are not among these figures.
+        let others = [Verdict::NotMeasured; 8];
         assert_eq!(verdicts(Some(&good)), [[Verdict::Met; 6], others].concat());
         let bad = figures(130_000.1, &[[100.0, 154.0]]);
         assert_eq!(
             verdicts(Some(&bad)),
             [[Verdict::Missed; 6], others].concat()
         );
-        assert_eq!(verdicts(None), [Verdict::NotMeasured; 12]);
+        assert_eq!(verdicts(None), [Verdict::NotMeasured; 14]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Calls through the gateway: instructions of its process, and its times beside a bare reverse proxy and
-//! beside gateways of others.
+//! Calls through the gateway: instructions of its process, and its times beside a bare reverse proxy, an HTTP
+//! server before a raw pipe, and gateways of others.
 //!
 //! The gateway has what people run it with: a policy, a listener to its decisions, and a token over HTTP.
 //! Its instructions are the difference of two run lengths, as those of clients are. Times are compared
@@ -70,7 +70,12 @@ impl Gateway {
                 }
             }
         }
-        let mut there = vec![Through::Proxy, Through::Gateway];
+        let mut there = vec![
+            Through::Proxy,
+            Through::Pipe,
+            Through::Gateway,
+            Through::Attacked,
+        ];
         if is_there("nginx") {
             there.push(Through::Nginx);
         } else {
@@ -188,21 +193,26 @@ fn loaded(
     // The others forward names as they are; fastmcp does so for a single server.
     if matches!(
         through,
-        Through::Gateway | Through::McpProxy | Through::Mcporter
+        Through::Gateway | Through::Attacked | Through::McpProxy | Through::Mcporter
     ) {
         load.args(["--tool", "bench__echo"]);
+    }
+    if through == Through::Attacked {
+        load.arg("--hostile");
     }
     if through == Through::McpProxy {
         load.args(["--path", "/"]);
     }
     load.args(["--", "taskset", "-c", &own_cpu.to_string()]);
     match through {
-        Through::Gateway => gateway(&mut load, programs, work.way),
+        Through::Gateway | Through::Attacked => gateway(&mut load, programs, work.way),
         _ => {
             load.arg(programs.folder().join("bench-proxy"));
             server(&mut load, programs);
-            if through == Through::Nginx {
-                load.arg("--nginx");
+            match through {
+                Through::Nginx => drop(load.arg("--nginx")),
+                Through::Pipe => drop(load.arg("--pipe")),
+                _ => {}
             }
             if let Some(name) = through.peer() {
                 load.args(["--peer", name, "--"]);
@@ -335,14 +345,18 @@ pub(super) mod tests {
     fn what_reads_no_messages_takes_no_part_where_the_server_has_a_pipe() {
         let there = [
             Through::Proxy,
+            Through::Pipe,
             Through::Gateway,
+            Through::Attacked,
             Through::Nginx,
             Through::McpProxy,
         ];
         let through = |way| Work { way, lanes: 1 }.contenders(&there);
-        let pipe = [Through::Gateway, Through::McpProxy];
+        let pipe = [Through::Pipe, Through::Gateway, Through::McpProxy];
         assert_eq!(through(Way::HttpStdio), pipe);
         let all = [Through::Proxy, Through::Gateway, Through::Nginx];
         assert_eq!(through(Way::HttpHttp), all);
+        let neighbours = [Through::Gateway, Through::Attacked];
+        assert_eq!(Work::NEIGHBOURS.contenders(&there), neighbours);
     }
 }

@@ -51,7 +51,11 @@ impl Era {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Through {
     Proxy,
+    /// A bare HTTP server before a pipe.
+    Pipe,
     Gateway,
+    /// The gateway, with hostile clients beside those that are timed.
+    Attacked,
     Nginx,
     McpProxy,
     Fastmcp,
@@ -68,14 +72,16 @@ impl Through {
             Self::McpProxy => Some("mcp-proxy"),
             Self::Fastmcp => Some("fastmcp"),
             Self::Mcporter => Some("mcporter"),
-            Self::Proxy | Self::Gateway | Self::Nginx => None,
+            Self::Proxy | Self::Pipe | Self::Gateway | Self::Attacked | Self::Nginx => None,
         }
     }
 
     pub(in super::super) fn name(self) -> &'static str {
         match self {
             Self::Proxy => "hyper proxy",
+            Self::Pipe => "hyper and a raw pipe",
             Self::Gateway => "gateway",
+            Self::Attacked => "gateway, attacked",
             Self::Nginx => "nginx",
             Self::McpProxy => "mcp-proxy 0.6.0",
             Self::Fastmcp => "fastmcp's proxy",
@@ -109,7 +115,18 @@ impl Work {
         way: Way::HttpStdio,
         lanes: 64,
     };
-    pub(super) const ALL: [Self; 4] = [Self::ONE, Self::MANY, Self::PIPE_ONE, Self::PIPE_MANY];
+    /// What neighbours of hostile clients do.
+    pub(in super::super) const NEIGHBOURS: Self = Self {
+        way: Way::HttpStdio,
+        lanes: 8,
+    };
+    pub(super) const ALL: [Self; 5] = [
+        Self::ONE,
+        Self::MANY,
+        Self::PIPE_ONE,
+        Self::PIPE_MANY,
+        Self::NEIGHBOURS,
+    ];
 
     pub(in super::super) fn name(self) -> String {
         format!("{}, {} in flight", self.way.name(), self.lanes)
@@ -123,14 +140,19 @@ impl Work {
         }
     }
 
-    /// The programs of those there that can do it: what does not read messages cannot forward them to a pipe.
+    /// The programs of those there that take part: what does not read messages cannot forward them to a pipe,
+    /// and neighbours are compared with themselves alone.
     pub(super) fn contenders(self, there: &[Through]) -> Vec<Through> {
-        let can = |through: &Through| match through {
+        let takes_part = |through: &Through| match through {
             Through::Gateway => true,
+            Through::Attacked => self == Self::NEIGHBOURS,
+            _ if self == Self::NEIGHBOURS => false,
             Through::Proxy | Through::Nginx => self.way == Way::HttpHttp,
-            Through::McpProxy | Through::Fastmcp | Through::Mcporter => self.way == Way::HttpStdio,
+            Through::Pipe | Through::McpProxy | Through::Fastmcp | Through::Mcporter => {
+                self.way == Way::HttpStdio
+            }
         };
-        there.iter().copied().filter(can).collect()
+        there.iter().copied().filter(takes_part).collect()
     }
 
     /// Number of calls in one run.
