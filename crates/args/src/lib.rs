@@ -43,7 +43,7 @@ pub use policy::{
 pub use program::{
     Completions, Era, HeaderTools, HttpAnswers, HttpTransport, Leftovers, Man, Shell, TestServer,
 };
-pub use serve::Serve;
+pub use serve::{IdleTime, Serve};
 pub use servers::{
     Call, Context, Doctor, List, Logs, Output, Prompt, Read, Repl, ShowTool, Tools, Watch,
 };

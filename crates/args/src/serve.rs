@@ -11,6 +11,19 @@ use switchboard::trust::Fingerprint;
 
 use crate::duration;
 
+/// The time after which an unused server is stopped; `None` for never.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdleTime(pub Option<Duration>);
+
+/// Reads a duration, or `never`.
+fn idle_time(text: &str) -> Result<IdleTime, String> {
+    if text == "never" {
+        return Ok(IdleTime(None));
+    }
+    let time = duration::parse(text).map_err(|error| format!("{error}; or `never`"))?;
+    Ok(IdleTime(Some(time)))
+}
+
 /// `switchboard serve`.
 #[derive(Debug, Args)]
 #[command(
@@ -48,6 +61,10 @@ pub struct Serve {
     /// Time that the first list waits for servers that were never seen: 5s over stdio, 250ms over HTTP.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub first_list: Option<Duration>,
+    /// Stop a server that nothing has used for this time, or `never`; 30m, and 5m for one that each client
+    /// has for itself. The next call starts it again.
+    #[arg(long, value_name = "TIME", value_parser = idle_time)]
+    pub idle_stop: Option<IdleTime>,
     /// Serve without a token, on loopback only.
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     pub no_auth: bool,
@@ -121,6 +138,15 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_idle_time_is_a_duration_or_never() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(idle_time("1m"), Ok(IdleTime(Some(minute))));
+        assert_eq!(idle_time("never"), Ok(IdleTime(None)));
+        let error = idle_time("soon").unwrap_err();
+        assert!(error.ends_with("or `never`"), "{error}");
+    }
 
     #[test]
     fn an_address_is_a_port_or_an_ip_with_a_port() {

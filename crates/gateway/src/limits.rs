@@ -44,6 +44,8 @@ pub struct GatewayLimits {
     pub session_idle: Duration,
     /// Time after which an idle session over HTTP ends if there is no room for others.
     pub session_idle_when_full: Duration,
+    /// Time without a use after which a connection to a server that one client has for itself is closed.
+    pub connection_idle: Duration,
     /// Time that a first list over a byte stream waits for servers that were never seen.
     pub first_list_stream: Duration,
     /// The same over HTTP.
@@ -120,6 +122,7 @@ impl Default for GatewayLimits {
             sessions_per_principal: 16_384,
             session_idle: Duration::from_secs(30 * 60),
             session_idle_when_full: Duration::from_secs(60),
+            connection_idle: Duration::from_secs(5 * 60),
             first_list_stream: Duration::from_secs(5),
             first_list_http: Duration::from_millis(250),
             drain: Duration::from_secs(10),

@@ -54,6 +54,7 @@ mod host_trust;
 mod host_trust_bound;
 #[cfg(unix)]
 mod host_trust_tricks;
+mod host_unused;
 mod http_basics;
 mod http_cancel;
 mod http_chaos;

@@ -46,6 +46,9 @@ use crate::screen::{Screen, talk};
 use crate::state;
 use crate::style::Style;
 
+/// Time without a use after which a server that clients share is stopped.
+const UNUSED: Duration = Duration::from_secs(30 * 60);
+
 /// Serves until the client is gone, or until a signal.
 pub(crate) fn run(args: &Serve) -> Exit {
     let outer = Environment::of_process();
@@ -139,6 +142,9 @@ fn adjust(
     if !files.config.is_access_unclear() {
         builder = builder.default_agent(DEFAULT_AGENT, AgentPolicy::everything(Level::Yolo));
     }
+    if let Some(after) = args.idle_stop.map_or(Some(UNUSED), |time| time.0) {
+        builder = builder.close_unused(after);
+    }
     if let Some(folder) = state::definitions(environment) {
         builder = builder.kept_definitions(&KeptDefinitions::at(folder));
     }
@@ -151,6 +157,9 @@ fn gateway(args: &Serve, hosting: &Hosting<'_>) -> Result<(Gateway, ClientIdenti
     // Fails for an agent that no policy mentions, with what to write.
     let caller = hosting.host.agent(agent)?.caller().clone();
     let mut options = GatewayOptions::default();
+    if let Some(time) = args.idle_stop {
+        options.limits.connection_idle = time.0.unwrap_or(Duration::MAX);
+    }
     if let Some(time) = args.first_list {
         options.limits.first_list_stream = time;
         options.limits.first_list_http = time;

@@ -59,7 +59,7 @@ impl Servers {
 }
 
 /// Waits for a condition.
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let ends = Instant::now() + Duration::from_secs(60);
     while !is_so() {
         assert!(Instant::now() < ends, "it did not happen: {what}");

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::run::said;
+use crate::serve_ends::until;
 use crate::serve_verb::{hello, home, serve, serve_at, serve_http};
 
 /// The first list waits until the server, which was never seen, has begun.
@@ -295,4 +296,38 @@ fn names_are_as_short_as_the_option_says_and_still_lead_to_their_tools() {
     let call = json!({"name": echo["name"], "arguments": {"message": "hello"}});
     let answer = gateway.ask("tools/call", &call);
     assert_eq!(answer["result"]["content"][0]["text"], "hello", "{answer}");
+}
+
+/// A home with a server that writes its starts and ends to the file `lives`.
+fn living(options: &[&str]) -> Home {
+    let home = Home::new();
+    let lives = home.path("lives").display().to_string();
+    let script = format!("echo start >> {lives}; \"$0\" test-server \"$@\"; echo end >> {lives}");
+    let own = env!("CARGO_BIN_EXE_switchboard");
+    let args = [&["-c", &script, own], options].concat();
+    let config = json!({"mcpServers": {"one": {"command": "/bin/sh", "args": args}}});
+    home.write("config/switchboard/mcp.json", &config.to_string());
+    home
+}
+
+#[test]
+fn a_server_that_nothing_uses_is_stopped_and_started_by_the_next_call() {
+    // A server that clients share, and one that each client has for itself.
+    for era in ["modern", "legacy"] {
+        let home = living(&["--era", era]);
+        let mut gateway = serve(&home, &["--idle-stop", "200ms", "--first-list", "30s"]);
+        gateway.shake_hands();
+        gateway.tools();
+        let lives = || std::fs::read_to_string(home.path("lives")).unwrap_or_default();
+        until("the server is stopped", || lives() == "start\nend\n");
+        let call = json!({"name": "one__echo", "arguments": {"message": "hello"}});
+        let answer = gateway.ask("tools/call", &call);
+        assert_eq!(answer["result"]["content"][0]["text"], "hello", "{answer}");
+        until("what the call started is stopped", || {
+            let count = |word| lives().matches(word).count();
+            count("end") >= 2 && count("end") == count("start")
+        });
+        assert!(gateway.tools().iter().any(|tool| tool == "one__echo"));
+        assert_eq!(gateway.end().0, Some(0), "{era:?}");
+    }
 }

@@ -411,6 +411,15 @@ impl Server {
     /// # Cancel safety
     /// Dropping the future stops the waiting only; the connection still closes.
     pub async fn close(&self) {
+        self.close_after(std::future::ready(())).await;
+    }
+
+    /// Takes the connection out of use at once, and closes it when `unused` completes. A later use makes a new one.
+    ///
+    /// # Cancel safety
+    /// Dropping the future while it waits for `unused` closes the connection.
+    #[doc(hidden)]
+    pub async fn close_after(&self, unused: impl Future<Output = ()>) {
         let (session, left) = {
             let mut live = self.0.live.lock().await;
             live.lost = None;
@@ -419,6 +428,7 @@ impl Server {
         };
         // Close outside of the lock: callers may connect again while the old process ends.
         if let Some(session) = session {
+            unused.await;
             let reason = session.close().await;
             let newer = self.session_slot();
             // A caller may have connected again meanwhile: then the newer state counts.

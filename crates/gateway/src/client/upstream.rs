@@ -44,6 +44,7 @@ impl Upstream {
         let host = &gateway.0.host;
         let mut options = ClientOptions::default();
         options.respond = Arc::new(AskClient::new(client, outlet));
+        options.limits.idle = gateway.0.options.limits.connection_idle;
         options.log_sink = Some(Arc::new(OwnLogs(Weak::clone(client))));
         let connections = host.client_connections(options);
         let view = host.view(identity.caller().clone());

@@ -322,6 +322,13 @@ impl HostBuilder {
         self
     }
 
+    /// Closes a connection that nothing has used for this time: the next use makes a new one. Connections with
+    /// watched resources stay. Without it, connections stay until the host closes them.
+    pub fn close_unused(mut self, after: Duration) -> Self {
+        self.options.close_unused = Some(after);
+        self
+    }
+
     /// Sets the store of server approvals. Without it they last as long as the host.
     pub fn trust(mut self, store: Store) -> Self {
         self.options.store = Arc::new(store);

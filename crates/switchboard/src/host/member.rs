@@ -129,6 +129,8 @@ pub(super) struct Member {
     left: AtomicBool,
     /// The uses that have begun; waited for before the server of a changed entry ends.
     uses: TaskTracker,
+    /// The number of uses that have ever begun.
+    begun: AtomicU64,
     /// Cancelled when its connections end for good.
     pub(super) gone: CancellationToken,
     /// The last change that prepared calls have to notice.
@@ -198,6 +200,7 @@ impl Member {
             opening: Turn::new(()),
             left: AtomicBool::new(false),
             uses: TaskTracker::new(),
+            begun: AtomicU64::new(0),
             gone: CancellationToken::new(),
             // A call that was prepared for another server of that name must look again.
             changed: LastChange(Arc::new(AtomicU64::new(next_revision()))),
@@ -250,6 +253,7 @@ impl Member {
     /// lasts until the use ends, or for [`HostLimits::drain`](super::HostLimits::drain).
     pub(super) fn begin_use(&self) -> MemberUse {
         let begun = MemberUse(self.uses.token());
+        self.begun.fetch_add(1, Ordering::Relaxed);
         // Either the look that follows sees that it has left, or `leave` sees this use.
         fence(Ordering::SeqCst);
         begun
@@ -273,6 +277,12 @@ impl Member {
     pub(super) async fn is_unused(&self) {
         self.uses.close();
         self.uses.wait().await;
+    }
+
+    /// The number of uses that have ever begun, or `None` while one goes on or a resource is watched.
+    pub(super) fn uses_unless_busy(&self) -> Option<u64> {
+        let begun = self.begun.load(Ordering::Relaxed);
+        (self.uses.is_empty() && self.topics.watched_uris().is_empty()).then_some(begun)
     }
 
     /// Has every prepared call of its tools look again: see [`LastChange::mark`].

@@ -451,6 +451,8 @@ struct Options {
     eras: Eras,
     /// Definitions of earlier runs.
     kept: Option<KeptDefinitions>,
+    /// Time without a use after which a connection is closed.
+    close_unused: Option<Duration>,
     store: Arc<Store>,
     bind: Bind,
     tap: Option<Tap>,
@@ -526,6 +528,7 @@ impl Default for Options {
             launcher: None,
             eras: Eras::in_memory(),
             kept: None,
+            close_unused: None,
             store: Arc::new(Store::in_memory()),
             bind: Bind::default(),
             tap: None,

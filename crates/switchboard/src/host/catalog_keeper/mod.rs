@@ -16,6 +16,7 @@ mod lists;
 mod refresh;
 #[cfg(test)]
 mod tests;
+mod unused;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -29,6 +30,7 @@ use tokio_util::task::TaskTracker;
 
 use lists::Kinds;
 use refresh::Connection;
+use unused::Unused;
 
 use super::clients::ClientLevels;
 use super::member::{Member, Source};
@@ -64,6 +66,8 @@ struct ListOptions {
     exposed_names: Option<ExposedNames>,
     /// Definitions of earlier runs.
     kept: Option<KeptDefinitions>,
+    /// Time without a use after which a connection is closed.
+    close_unused: Option<Duration>,
     /// For servers that log nothing unless they are asked.
     log_level: Option<LogLevel>,
     /// The level from which on clients want legacy servers to log.
@@ -78,6 +82,7 @@ impl ListOptions {
             name_style: options.name_style,
             exposed_names: options.exposed_names,
             kept: options.kept.clone(),
+            close_unused: options.close_unused,
             log_level: options.log_level,
             client_levels: options.client_levels.clone(),
         }
@@ -145,6 +150,17 @@ impl CatalogKeeper {
             member,
             session: session.clone(),
         };
+        let options = self.options();
+        if let Some(after) = options.close_unused {
+            let unused = Unused {
+                member: Arc::clone(&connection.member),
+                session: session.clone(),
+                stop: self.stop.clone(),
+                after,
+                most: options.host_limits.drain,
+            };
+            drop(self.tasks.spawn(unused.close()));
+        }
         // Not held by the task: a host that is dropped ends it.
         let keeper = Arc::downgrade(self);
         drop(
