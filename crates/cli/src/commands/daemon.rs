@@ -5,8 +5,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Serialize;
+use switchboard::config::Config;
+use switchboard::host::{Host, State};
 use switchboard::secret::Redactor;
-use switchboard::text::sanitise_line;
+use switchboard::text::{sanitise_line, shell_word};
 use switchboard::transport::Environment;
 use switchboard_daemon::{Contact, Daemon, DaemonOptions, DaemonStatus, Place, ServerStatus};
 use tokio::runtime::Builder;
@@ -16,6 +18,7 @@ use crate::daemon::{failure, known_place};
 use crate::exit::Exit;
 use crate::lifecycle::{runtime, runtime_failure};
 use crate::report::{Failure, Report};
+use crate::scope::places;
 use crate::screen::{Screen, talk};
 use crate::signals::{Signals, mark_handled};
 use crate::state;
@@ -199,26 +202,65 @@ pub(crate) fn run_down() -> Exit {
     Screen::plain(false).finish(stopped)
 }
 
-/// Shows the daemon and its servers.
+/// Shows the daemon and its servers, and the servers that wait for the person.
 pub(crate) fn run_status(args: &DaemonState) -> Exit {
     let screen = Screen::plain(args.json);
-    let shown = known_place(&Environment::of_process()).and_then(|place| {
+    let environment = Environment::of_process();
+    let shown = known_place(&environment).and_then(|place| {
         let status = ask(async {
             match Contact::open(&place).await? {
                 Some(contact) => contact.status().await.map(Some),
                 None => Ok(None),
             }
         })?;
+        let waiting = waiting(&environment);
         let text = if args.json {
-            screen.json_line(&StatusDocument::of(&place, status.as_ref()))?
+            screen.json_line(&StatusDocument::of(&place, status.as_ref(), &waiting))?
         } else {
-            status
+            let mut text = status
                 .as_ref()
-                .map_or_else(|| "no daemon runs\n".to_owned(), describe)
+                .map_or_else(|| "no daemon runs\n".to_owned(), describe);
+            for WaitingServer {
+                server, command, ..
+            } in &waiting
+            {
+                let name = sanitise_line(server);
+                text.push_str(&format!("{name} is not approved: {command}\n"));
+            }
+            text
         };
         screen.result(&text)
     });
     screen.finish(shown)
+}
+
+/// Finds the servers of this folder that are not used before the person approves them. Nothing is started.
+fn waiting(environment: &Environment) -> Vec<WaitingServer> {
+    // Files that cannot be read are for `config check`: the state of the daemon is shown all the same.
+    let Ok(places) = places(None, environment) else {
+        return Vec::new();
+    };
+    let mut builder = Host::builder()
+        .environment(environment)
+        .trust(state::trust(environment))
+        .workspace(places.folder());
+    if let Some(home) = places.home() {
+        builder = builder.home(home);
+    }
+    let Ok(host) = builder.config(&Config::load(&places)).build() else {
+        return Vec::new();
+    };
+    let statuses = host.check_approvals().into_iter();
+    let unapproved = statuses.filter(|status| matches!(status.state, State::NeedsApproval(_)));
+    let waiting = unapproved.map(|status| WaitingServer {
+        command: format!(
+            "switchboard trust approve {}",
+            shell_word(status.name.as_str())
+        ),
+        server: status.name.to_string(),
+        reason: status.state.word(),
+    });
+    waiting.collect()
 }
 
 /// Describes the daemon and its servers.
@@ -267,6 +309,15 @@ struct StatusDocument<'a> {
     started: Option<String>,
     socket: String,
     servers: Vec<ServerItem<'a>>,
+    waiting: &'a [WaitingServer],
+}
+
+/// A server that is not used before the person has done something.
+#[derive(Serialize)]
+struct WaitingServer {
+    server: String,
+    reason: &'static str,
+    command: String,
 }
 
 #[derive(Serialize)]
@@ -281,7 +332,7 @@ struct ServerItem<'a> {
 }
 
 impl<'a> StatusDocument<'a> {
-    fn of(place: &Place, status: Option<&'a DaemonStatus>) -> Self {
+    fn of(place: &Place, status: Option<&'a DaemonStatus>, waiting: &'a [WaitingServer]) -> Self {
         let servers = status.map_or(&[][..], |status| &status.servers);
         let item = |server: &'a ServerStatus| ServerItem {
             server: &server.name,
@@ -299,6 +350,7 @@ impl<'a> StatusDocument<'a> {
             started: status.map(|status| time(status.started)),
             socket: place.socket().display().to_string(),
             servers: servers.iter().map(item).collect(),
+            waiting,
         }
     }
 }

@@ -337,3 +337,32 @@ fn a_prompt_goes_on_when_its_daemon_is_killed() {
     assert_eq!(prompt.wait().unwrap().code(), Some(0));
     assert_eq!(with_argument(&stage.mark), [""; 0]);
 }
+
+#[test]
+fn the_status_names_servers_that_wait_for_approval_with_a_daemon_and_without() {
+    let stage = Stage::new();
+    assert_eq!(stage.status()["waiting"], json!([]));
+    let entry = json!({"command": "sh", "args": ["-c", "x"]});
+    let project = json!({"mcpServers": {"theirs": entry, "its": entry}});
+    stage.home.write("p/.mcp.json", &project.to_string());
+    let lines = "its is not approved: switchboard trust approve its\n\
+                 theirs is not approved: switchboard trust approve theirs\n";
+    let none = format!("no daemon runs\n{lines}");
+    assert_eq!(stage.home.run(&["status"]), said(0, &none, ""));
+    let run = stage.home.run(&["trust", "approve", "its", "--yes"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let command = "switchboard trust approve theirs";
+    let theirs = json!({"server": "theirs", "reason": "needs_approval", "command": command});
+    assert_eq!(stage.status()["waiting"], json!([theirs]));
+    assert_eq!(stage.home.run(&["up"]).code, Some(0));
+    let shown = stage.home.run(&["status"]).stdout;
+    assert!(shown.starts_with("the daemon runs"), "{shown}");
+    assert!(
+        shown.ends_with(&format!("theirs is not approved: {command}\n")),
+        "{shown}"
+    );
+    // A file that is broken hides nothing of the daemon.
+    stage.home.write("p/.mcp.json", "{");
+    assert_eq!(stage.status()["running"], true);
+    assert!(!stage.home.has_canary());
+}
