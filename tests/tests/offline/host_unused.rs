@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard::host::Host;
+use switchboard::host::{Caller, Host};
 use tokio::time::timeout;
 
 use crate::host_support::PATIENCE;
@@ -35,7 +35,7 @@ async fn an_unused_connection_is_closed_and_its_tools_stay_listed() {
     tokio::time::sleep(UNUSED * 2).await;
     connections.until_alive(0).await;
     assert_eq!((host.tools().len(), connections.started()), (before, 1));
-    assert_eq!(host.status("one").unwrap().state.word(), "idle");
+    assert_eq!(host.servers()[0].state.word(), "idle");
     // The next use starts the server again, and the end of that connection is watched too.
     assert_eq!(start_of(&host).await, "2");
     connections.until_alive(1).await;
@@ -49,7 +49,11 @@ async fn a_call_in_flight_and_a_watch_keep_a_connection() {
     let (host, connections) = closing().await;
     let held = host.call("one/hold", json!({})).timeout(UNUSED * 20);
     let held = tokio::spawn(held.into_future());
-    let watching = host.watch("one", "file:///a").await.unwrap();
+    let watching = host
+        .view(Caller::owner())
+        .watch("one", "file:///a")
+        .await
+        .unwrap();
     tokio::time::sleep(UNUSED * 5).await;
     connections.until_alive(1).await;
     let released = host.call("one/release", json!({})).await.unwrap();

@@ -282,7 +282,7 @@ impl Member {
     /// The number of uses that have ever begun, or `None` while one goes on or a resource is watched.
     pub(super) fn uses_unless_busy(&self) -> Option<u64> {
         let begun = self.begun.load(Ordering::Relaxed);
-        (self.uses.is_empty() && self.topics.watched_uris().is_empty()).then_some(begun)
+        (self.uses.is_empty() && !self.topics.is_watched()).then_some(begun)
     }
 
     /// Has every prepared call of its tools look again: see [`LastChange::mark`].

@@ -71,6 +71,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_client::ServerErrorCause;
 use switchboard_wire::{ClientCapabilities, Implementation, ListTools, LogLevel, Method as _};

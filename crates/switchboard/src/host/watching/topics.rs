@@ -79,6 +79,11 @@ impl Topics {
         self.wish();
     }
 
+    /// Returns true if a resource is watched.
+    pub(in crate::host) fn is_watched(&self) -> bool {
+        !self.state().topics.is_empty()
+    }
+
     /// Returns the watched resources.
     pub(super) fn watched_uris(&self) -> BTreeSet<String> {
         self.state().topics.keys().cloned().collect()
