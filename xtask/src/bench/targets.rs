@@ -267,11 +267,14 @@ mod tests {
         let good = figures(60_000.0, &[[100.0, 130.0]]);
         // The pipe, hostile clients and the gateways of others are not among these figures.
         let others = [Verdict::NotMeasured; 8];
-        assert_eq!(verdicts(Some(&good)), [[Verdict::Met; 6], others].concat());
+        assert_eq!(
+            verdicts(Some(&good)),
+            [&[Verdict::Met; 6][..], &others].concat()
+        );
         let bad = figures(130_000.1, &[[100.0, 154.0]]);
         assert_eq!(
             verdicts(Some(&bad)),
-            [[Verdict::Missed; 6], others].concat()
+            [&[Verdict::Missed; 6][..], &others].concat()
         );
         assert_eq!(verdicts(None), [Verdict::NotMeasured; 14]);
     }

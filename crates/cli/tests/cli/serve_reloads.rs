@@ -239,6 +239,7 @@ fn an_approval_that_is_revoked_stops_calls_at_once() {
     let home = approved_home();
     let mut gateway = serve(&home, &[]);
     gateway.shake_hands();
+    let mut stderr = stderr(&mut gateway);
     gateway.tools_until(|tools| has(tools, "theirs__echo"));
     begin_slow(&mut gateway, "theirs__slow_operation", 3600);
     let run = home.run(&["trust", "revoke", "theirs"]);
@@ -249,18 +250,20 @@ fn an_approval_that_is_revoked_stops_calls_at_once() {
     let answer = echo(&mut gateway, "theirs__echo");
     assert!(answer["error"].is_object(), "{answer}");
     works(&mut gateway, "one__echo");
+    // Both lines, in either order, before it comes back: what is over at once is not told.
+    let line = "the config was read again: approval revoked of theirs\n";
+    let told_first = told(
+        &mut stderr,
+        "theirs is left out, because it is not approved",
+    );
+    if !told_first.contains(line) {
+        told(&mut stderr, line);
+    }
     // It may come back.
     let run = home.run(&["trust", "approve", "theirs", "--yes"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     gateway.tools_until(|tools| has(tools, "theirs__echo"));
     works(&mut gateway, "theirs__echo");
-    let (_, stderr) = gateway.end();
-    let line = "the config was read again: approval revoked of theirs\n";
-    assert!(stderr.contains(line), "{stderr}");
-    assert!(
-        stderr.contains("theirs is left out, because it is not approved"),
-        "{stderr}"
-    );
 }
 
 #[test]
