@@ -5,7 +5,9 @@ use switchboard::session::{CallOptions, Session, SessionOptions};
 use switchboard::transport::{Http, LegacySse};
 use switchboard_testkit::http::{Answers, Http as TestServer, Server, Transport};
 use switchboard_testkit::{Eras, Options};
+use tokio::task::JoinSet;
 
+use crate::support::http_script::Scripted;
 use crate::support::text_of;
 
 async fn server(eras: Eras, answers: Answers) -> Server {
@@ -89,4 +91,31 @@ async fn many_calls_use_few_connections() {
         session.close().await;
         server.shutdown().await;
     }
+}
+
+#[tokio::test]
+async fn a_burst_of_calls_finds_the_connections_of_the_one_before() {
+    const CALLS: usize = 50;
+    let server = Scripted::new(|asked| Some(asked.modern())).await;
+    let http = Http::new(server.url()).unwrap();
+    let session = Session::connect(&http, SessionOptions::default());
+    let session = session.await.unwrap();
+    for _ in 0..5 {
+        let mut calls = JoinSet::new();
+        for _ in 0..CALLS {
+            let session = session.clone();
+            calls.spawn(async move {
+                let called = session.call_tool("any", None, CallOptions::default());
+                text_of(&called.await.unwrap()).to_owned()
+            });
+        }
+        let answers = calls.join_all().await;
+        assert!(answers.iter().all(|answer| answer == "done"), "{answers:?}");
+    }
+    // One for each call of a burst, and no new ones for the bursts that follow.
+    let opened = server.connections();
+    assert!(
+        opened <= CALLS + 1,
+        "{opened} connections for {CALLS} calls at a time"
+    );
 }

@@ -7,6 +7,7 @@
     reason = "each test file uses a part of this, and a failure here is a failed test"
 )]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -159,6 +160,7 @@ type Script = dyn Fn(&Asked) -> Option<Reply> + Send + Sync;
 pub(crate) struct Scripted {
     url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    connections: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
@@ -169,15 +171,22 @@ impl Scripted {
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let asked = Arc::default();
+        let (asked, connections) = (Arc::default(), Arc::<AtomicUsize>::default());
+        let opened = Arc::clone(&connections);
         let (script, log): (Arc<Script>, _) = (Arc::new(script), Arc::clone(&asked));
         let task = tokio::spawn(async move {
             let mut open = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
+                opened.fetch_add(1, Ordering::SeqCst);
                 open.spawn(serve(stream, Arc::clone(&script), Arc::clone(&log)));
             }
         });
-        Self { url, asked, task }
+        Self {
+            url,
+            asked,
+            connections,
+            task,
+        }
     }
 
     /// Remembers what it is asked, and says that all is well.
@@ -193,6 +202,11 @@ impl Scripted {
     pub(crate) fn authority(&self) -> &str {
         let url = self.url.strip_prefix("http://").unwrap();
         url.strip_suffix("/mcp").unwrap()
+    }
+
+    /// Number of connections that were opened.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {

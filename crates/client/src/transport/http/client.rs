@@ -18,8 +18,9 @@ use crate::transport::Environment;
 const IDLE: Duration = Duration::from_secs(90);
 /// The period in which attempts are counted.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Maximum number of unused connections.
-const IDLE_CONNECTIONS: usize = 16;
+/// Maximum number of unused connections: as many as calls may be in flight by default, so that the connections of a
+/// burst are there for the next one.
+const IDLE_CONNECTIONS: usize = 64;
 /// Maximum time for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(15);
 
