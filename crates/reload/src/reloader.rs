@@ -72,6 +72,7 @@ impl Reloader {
     /// Fails if the system watches no more folders.
     pub fn watch(&mut self, folders: Vec<PathBuf>) -> Result<(), WatchError> {
         let files = self.places.files().into_iter().map(|(_, file)| file);
+        // A named pipe can be read once, by the loader, and does not change.
         let is_pipe = |file: &PathBuf| file.metadata().is_ok_and(|found| !found.is_file());
         let files = files.filter(|file| !is_pipe(file));
         self.watch = Some(FileWatch::new(files.collect(), folders)?);
@@ -116,9 +117,11 @@ impl Reloader {
             let reload = self.read().await;
             again.done();
             match reload {
+                // Files that were touched, or say the same in other words, are no news.
                 Reload::Taken {
                     done, is_edited, ..
                 } if !is_asked && !is_edited && done.is_unchanged() => {}
+                // The same problems as before are told once.
                 Reload::Refused { problems, done }
                     if !is_asked && done.is_unchanged() && problems == self.refused => {}
                 Reload::Refused { problems, done } => {

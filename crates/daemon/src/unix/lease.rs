@@ -136,6 +136,7 @@ pub(super) enum Ending {
 impl Lease<'_> {
     async fn run(mut self) {
         let pool = self.pool;
+        // Whichever is first: the command or the server has ended, or the daemon stops.
         let ending = tokio::select! {
             ending = self.relay() => ending,
             () = pool.stop.cancelled() => Ending::Dropped,
@@ -169,6 +170,7 @@ impl Lease<'_> {
 
     /// The same, as long as the command waits for an answer.
     async fn relay_in_flight(&mut self) -> Ending {
+        // What waits to be written to the command is a part of its answer.
         while self.traffic.is_waiting() || !self.to_client.is_empty() {
             let step = self.step().await;
             if let Some(ending) = self.take_step(step).await {
@@ -295,6 +297,7 @@ impl Lease<'_> {
         for (text, bytes) in lines {
             self.tell(&Event::Stderr { text, bytes });
         }
+        // The line without an end comes last: more of it may follow.
         if let Some(text) = open {
             self.tell(&Event::OpenStderr { text });
         }
@@ -310,6 +313,7 @@ impl Lease<'_> {
                         return Some(Ending::Dropped);
                     }
                 }
+                // A line too long to be read: what it asks is unknown, so the server is lent to no other command.
                 Piece::Part(part) => {
                     self.traffic.is_unclear = true;
                     self.pass(&part);
@@ -322,6 +326,7 @@ impl Lease<'_> {
     /// Takes a line of the command. Returns false if no server can be had for it.
     async fn take_line(&mut self, line: &Bytes) -> bool {
         let Some(head) = Head::read(line) else {
+            // Not a message: it passes as it is, and what it begins is unknown.
             self.traffic.is_unclear = true;
             self.pass(line);
             return true;

@@ -118,6 +118,7 @@ impl Pool {
     /// Starts a server; `None` if it cannot be started here.
     pub(super) async fn start(self: &Arc<Self>, start: &Arc<ServerStart>) -> Option<Instance> {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
+        // Room first. A start that fails gives it back, because its place goes with `counted`.
         let counted = self.reserve(number)?;
         let instance = Instance::start(number, Arc::clone(start), &self.options).await?;
         self.running().insert(number, instance.status(true));
@@ -146,6 +147,7 @@ impl Pool {
 
     /// Lets a server wait for the next command.
     pub(super) fn park(self: &Arc<Self>, mut instance: Instance) {
+        // Before it can be found: the next command decides by its past whether it fits.
         instance.past.is_used = true;
         self.note(&instance, false);
         let (take, taken) = oneshot::channel();
@@ -154,6 +156,7 @@ impl Pool {
             // Those whose servers have ended are forgotten.
             waiting.retain(|it| !it.take.is_closed());
             let same = waiting.iter().filter(|it| *it.start == *instance.start);
+            // The oldest of the same description makes way, because the newest is taken first.
             if same.count() >= self.options.idle_servers
                 && let Some(at) = waiting.iter().position(|it| *it.start == *instance.start)
             {
@@ -196,6 +199,7 @@ impl Pool {
                 _ => break,
             }
         }
+        // Out of the list before it ends: no command may find a server that is about to go.
         let number = instance.number;
         self.waiting().retain(|it| it.number != number);
         instance.end().await;
@@ -208,6 +212,7 @@ impl Pool {
 
     /// Ends all servers that wait, and waits until all have ended. No command uses one any more.
     pub(super) async fn close(&self) {
+        // The tasks of those that wait end at this.
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
