@@ -110,7 +110,8 @@ impl Gateway {
             // Each round starts with another one, as in the other rows.
             for at in (0..all).cycle().skip(round).take(all) {
                 if let Some(one) = timed.get_mut(at) {
-                    let said = loaded(programs, work, (one.through, peers), work.count(quick))?;
+                    let calls = work.count(one.through, quick);
+                    let said = loaded(programs, work, (one.through, peers), calls)?;
                     one.rounds.push(read(&said)?);
                 }
             }

@@ -155,9 +155,13 @@ impl Work {
         there.iter().copied().filter(takes_part).collect()
     }
 
-    /// Number of calls in one run.
-    pub(super) fn count(self, quick: bool) -> u32 {
+    /// Number of calls in one run through a program. Those that take milliseconds for each have fewer of them.
+    pub(super) fn count(self, through: Through, quick: bool) -> u32 {
         let full = if self.lanes == 1 { 3000 } else { 20_000 };
+        let full = match through {
+            Through::Fastmcp | Through::Mcporter => full / 10,
+            _ => full,
+        };
         if quick { full / 3 } else { full }
     }
 }
