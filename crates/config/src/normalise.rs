@@ -164,7 +164,7 @@ impl NormalForm {
                 if self.client == Client::Codex
                     && matches!(member.value.kind, NodeKind::Object(_)) =>
             {
-                return self.tool_tables(&member, report);
+                return self.read_tool_tables(&member, report);
             }
             "env_passthrough" => names_of(&mut member.value),
             "command" | "cwd" | "env_file" => home_path(&mut member.value),
@@ -176,7 +176,7 @@ impl NormalForm {
             "always_allow" => all_or_none(&mut member.value),
             "oauth" => oauth::normalise(&mut member.value, report),
             // `enabled` and `disabled` may both be there: the server is off if either says so.
-            "enabled" if self.has("enabled") => return self.switch(&member, false),
+            "enabled" if self.has("enabled") => return self.merge_switch(&member, false),
             _ => {}
         }
         self.put(field.name, member, report);
@@ -185,7 +185,7 @@ impl NormalForm {
     fn convert(&mut self, name: &str, mut member: Member, report: &mut Report) {
         match name {
             "disabled" => match member.value.kind {
-                NodeKind::Bool(_) if self.has("enabled") => self.switch(&member, true),
+                NodeKind::Bool(_) if self.has("enabled") => self.merge_switch(&member, true),
                 // Turned around here, so that only `enabled` is read later.
                 NodeKind::Bool(is) => {
                     member.value.kind = NodeKind::Bool(!is);
@@ -287,8 +287,9 @@ impl NormalForm {
         }
     }
 
-    /// Resolves a conflict between `enabled` and `disabled`: the server is off.
-    fn switch(&mut self, member: &Member, off: bool) {
+    /// Switches the server off where `enabled` and `disabled` are both there and one of them says so. `off` is the
+    /// value with which this member does.
+    fn merge_switch(&mut self, member: &Member, off: bool) {
         let is_off = matches!(member.value.kind, NodeKind::Bool(is) if is == off);
         if let Some(known) = self.members.iter_mut().find(|known| known.key == "enabled")
             && is_off
@@ -353,8 +354,9 @@ impl NormalForm {
         }
     }
 
-    /// Codex: `[mcp_servers.NAME.tools.TOOL]` with `approval_mode` and `enabled`.
-    fn tool_tables(&mut self, member: &Member, report: &mut Report) {
+    /// Reads Codex's tables of single tools, `[mcp_servers.NAME.tools.TOOL]`: those with `approval_mode = "approve"`
+    /// become a list of suggestions, those with `enabled = false` a list of blocked tools.
+    fn read_tool_tables(&mut self, member: &Member, report: &mut Report) {
         let tables = member.value.object().unwrap_or_default();
         let names = |is_meant: &dyn Fn(&Node) -> bool| {
             let tools = tables.iter().filter(|tool| is_meant(&tool.value));

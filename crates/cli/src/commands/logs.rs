@@ -262,6 +262,7 @@ pub(crate) struct LogDocument<'a> {
     cut_from: Option<usize>,
 }
 
+/// Describes a line or message for `--json`, with its time and where it came from.
 pub(crate) fn document(log: &Log) -> LogDocument<'_> {
     let mut document = LogDocument {
         time: timestamp::utc_millis(log.at),
